@@ -1,0 +1,1 @@
+"""Arms from URDF files: their physics, their simulation and their control."""

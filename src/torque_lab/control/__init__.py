@@ -1,0 +1,1 @@
+"""Pure control laws: numpy and the physics, no ROS."""
