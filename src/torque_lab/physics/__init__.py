@@ -1,1 +1,18 @@
 """The manipulator equation as pure functions of a robot and its state: numpy, no ROS."""
+
+# ruff: noqa: F401 -- this file is the list of public names
+
+from .composite_body import mass_matrix
+from .energy import (
+    gravitational_energy,
+    hamiltonian,
+    kinetic_energy,
+    lagrangian,
+    momentum,
+    potential_energy,
+    spring_energy,
+)
+from .forward import articulated_body, forward_dynamics
+from .joints import configuration_rate
+from .kinematics import centre_of_mass, forward_kinematics, jacobian
+from .newton_euler import bias, gravity_torque, inverse_dynamics
