@@ -12,7 +12,10 @@ from .energy import (
     potential_energy,
     spring_energy,
 )
+from .errors import Finding, ModelError
 from .forward import articulated_body, forward_dynamics
 from .joints import configuration_rate
 from .kinematics import centre_of_mass, forward_kinematics, jacobian
+from .load import load, shipped_models
 from .newton_euler import bias, gravity_torque, inverse_dynamics
+from .urdf import load_urdf

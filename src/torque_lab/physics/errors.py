@@ -1,0 +1,46 @@
+"""What goes wrong, in words for the user: which file, which element, why, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+ERROR = 'error'
+WARNING = 'warning'
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the URDF check has to say about a model."""
+
+    severity: str
+    """``ERROR``: no robot can be made of this; ``WARNING``: a robot, but look at it."""
+    file: str
+    line: int | None
+    element: str
+    """Such as ``link "forearm"``."""
+    message: str
+    """What is wrong."""
+    fix: str
+    """What would be right."""
+
+    @property
+    def place(self) -> str:
+        """File and line as compilers write them, so that editors jump there."""
+        return self.file if self.line is None else f'{self.file}:{self.line}'
+
+    def __str__(self) -> str:
+        return f'{self.place}: {self.element}: {self.message}; {self.fix}'
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data, for JSON."""
+        return asdict(self)
+
+
+class ModelError(ValueError):
+    """A model that cannot be used; the message names file and element, reason and fix."""
+
+    def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)

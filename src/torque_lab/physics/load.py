@@ -1,0 +1,77 @@
+"""
+From a name or a file to a robot: finding the model, expanding xacro, reading the URDF.
+
+The expansion is xacro's own, so that a file means here what it means everywhere in ROS.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+from xml.parsers.expat import ExpatError
+
+import xacro
+
+from torque_lab.physics.description import Source
+from torque_lab.physics.errors import ModelError
+from torque_lab.physics.model import Robot
+from torque_lab.physics.urdf import load_urdf
+
+SUFFIX = '.urdf.xacro'
+
+
+def load(name_or_path: str | Path, **xacro_arguments: Any) -> Robot:
+    """
+    Load a robot.
+
+    :param name_or_path: a shipped model's name (see `shipped_models`) or a URDF or xacro file
+    :param xacro_arguments: values for the file's ``<xacro:arg>`` elements
+    :raises ModelError: naming the file and the element, and what would be right
+    """
+    text, source = expand(find_model(name_or_path), xacro_arguments)
+    return load_urdf(text, source)
+
+
+def shipped_models() -> tuple[str, ...]:
+    """Names of the models that come with the package."""
+    return tuple(sorted(path.name[:-len(SUFFIX)] for path in models_folder().glob('*' + SUFFIX)))
+
+
+def models_folder() -> Path:
+    """Return the folder of the shipped models: source tree, ament index or Python prefix."""
+    candidates = [Path(__file__).resolve().parents[3] / 'urdf']
+    try:
+        from ament_index_python.packages import get_package_share_directory
+        candidates.append(Path(get_package_share_directory('torque_lab')) / 'urdf')
+    except (ImportError, LookupError, OSError):
+        pass  # no ROS here, or not installed by colcon
+    candidates.append(Path(sys.prefix) / 'share' / 'torque_lab' / 'urdf')
+    for folder in candidates:
+        if (folder / f'pendulum{SUFFIX}').is_file():
+            return folder
+    raise ModelError('the shipped models are not installed: none of '
+                     + ', '.join(str(folder) for folder in candidates)
+                     + ' holds them; install the package again')
+
+
+def find_model(name_or_path: str | Path) -> Path:
+    """Return the file of a shipped name or of a path; say what there is if there is none."""
+    path = Path(name_or_path).expanduser()
+    if path.is_file():
+        return path
+    shipped = models_folder() / f'{name_or_path}{SUFFIX}'
+    if path.name == str(name_or_path) and shipped.is_file():
+        return shipped
+    raise ModelError(f'{name_or_path}: neither a file nor a shipped model; '
+                     f'shipped are {", ".join(shipped_models())}')
+
+
+def expand(path: Path, arguments: dict[str, Any]) -> tuple[str, Source]:
+    """Return the URDF text of a file, expanded if it is xacro, and where its lines come from."""
+    try:
+        document = xacro.process_file(
+            str(path), mappings={name: str(value) for name, value in arguments.items()})
+    except (ExpatError, xacro.XacroException) as error:
+        raise ModelError(f'{path}: {error}') from None
+    return document.toprettyxml(indent='  '), Source(str(path))
