@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import vector
+from .arguments import vector
 from .joints import ancestors, motion_subspace, placements
 from .model import WORLD, Array, Inertia, Robot, Scalar
-from .spatial import identity, rotate_symmetric, skew
+from .spatial import identity, rotate_symmetric, settled, skew
 
 
 class Composite(NamedTuple):
@@ -78,7 +78,7 @@ def mass_matrix(robot: Robot, q: Array) -> Array:
             force = R @ force
             torque = R @ torque + skew(p) @ force
         _mirror(M[body.v, body.v])
-    return np.array(M.tolist())
+    return settled(M)
 
 
 def _composites(robot: Robot, places: list[tuple[Array, Array]]) -> list[Composite]:

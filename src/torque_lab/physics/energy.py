@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .checks import vector
+from .arguments import vector
 from .joints import motion_subspace, placements
 from .kinematics import world_placements
 from .model import FLOATING, WORLD, Array, Robot, Scalar

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import vector
+from .arguments import vector
 from .composite_body import about_origin, mass_matrix
 from .joints import motion_subspace, placements
 from .model import WORLD, Array, Body, Robot
 from .newton_euler import Wrenches, bias, wrenches_in_body_axes
-from .spatial import identity, skew, zeros
+from .spatial import identity, settled, skew, zeros
 from .tree_solve import solve_mass_matrix, solve_positive
 
 
@@ -87,7 +87,7 @@ def articulated_body(robot: Robot, q: Array, qd: Array, tau: Array,
         carried = transforms[index] @ acceleration[body.parent] + coriolis[index]
         qdd[body.v] = own = free - gain @ carried
         acceleration[index] = carried + subspaces[index] @ own
-    return np.array(qdd.tolist())
+    return settled(qdd)
 
 
 def motion_transform(R: Array, p: Array) -> Array:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import vector
+from .arguments import vector
 from .model import FLOATING, PRISMATIC, WORLD, Array, Body, Robot
-from .spatial import identity, quaternion_rate, rotation_about, rotation_of_quaternion, zeros
+from .spatial import (
+    identity,
+    quaternion_rate,
+    rotation_about,
+    rotation_of_quaternion,
+    settled,
+    zeros,
+)
 
 
 def placement(body: Body, q: Array) -> tuple[Array, Array]:
@@ -70,4 +77,4 @@ def configuration_rate(robot: Robot, q: Array, qd: Array) -> Array:
                             *quaternion_rate(position[3:], velocity[3:])]
         else:
             rate[body.q] = velocity
-    return np.array(rate.tolist())
+    return settled(rate)

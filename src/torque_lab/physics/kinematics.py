@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import vector
+from .arguments import vector
 from .joints import ancestors, motion_subspace, placements
 from .model import WORLD, Array, Robot, Scalar
-from .spatial import identity, skew, zeros
+from .spatial import identity, settled, skew, zeros
 
 
 def world_placements(robot: Robot, q: Array) -> list[tuple[Array, Array]]:
@@ -55,7 +55,7 @@ def jacobian(robot: Robot, q: Array, link: str | None = None, axes: str = 'world
         if axes == 'link':
             linear, turning = rotation.T @ linear, rotation.T @ turning
         J[:3, body.v], J[3:, body.v] = linear, turning
-    return np.array(J.tolist())
+    return settled(J)
 
 
 def centre_of_mass(robot: Robot, q: Array) -> Array:

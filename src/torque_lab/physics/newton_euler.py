@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .checks import vector
+from .arguments import vector
 from .joints import motion_subspace, placements
 from .model import WORLD, Array, Robot
-from .spatial import cross, identity, zeros
+from .spatial import cross, identity, settled, zeros
 
 Wrenches = Mapping[str, 'Array | Sequence']
 """Wrenches (6,) by link: force in N, torque in N m, acting on the arm at the link's origin."""
@@ -83,7 +83,7 @@ def _joint_forces(robot: Robot, places: Sequence[tuple[Array, Array]],
             carried, about_origin = forces[body.parent]
             force = R @ force
             forces[body.parent] = carried + force, about_origin + R @ torque + cross(p, force)
-    return np.array(tau.tolist())
+    return settled(tau)
 
 
 def wrenches_in_body_axes(robot: Robot, places: Sequence[tuple[Array, Array]],

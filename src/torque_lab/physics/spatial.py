@@ -23,6 +23,11 @@ def zeros(*shape: int) -> Array:
     return np.zeros(shape, dtype=int)
 
 
+def settled(entries: Array) -> Array:
+    """Array of objects as an array of numbers, where all of them are numbers."""
+    return np.array(entries.tolist()).reshape(entries.shape)
+
+
 def cross(a: Array, b: Array) -> Array:
     """Vector product ``a × b`` (3,)."""
     ax, ay, az = a.tolist()

@@ -6,6 +6,7 @@ import numpy as np
 
 from .joints import ancestors
 from .model import Array, Robot
+from .spatial import settled
 
 
 def solve_mass_matrix(robot: Robot, M: Array, force: Array) -> Array:
@@ -57,4 +58,4 @@ def solve_positive(A: Array, b: Array, above: dict[int, list[int]] | None = None
         x[k] = x[k] * inverse[k]
         for i in above[k]:
             x[k] = x[k] - H[k, i] * x[i]
-    return np.array(x.tolist())
+    return settled(x)
