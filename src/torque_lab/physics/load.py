@@ -1,20 +1,15 @@
-"""
-From a name or a file to a robot: finding the model, expanding xacro, reading the URDF.
-
-The expansion is xacro's own, so that a file means here what it means everywhere in ROS.
-"""
+"""From a name or a file to a robot: finding the model, expanding xacro, reading the URDF."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 from typing import Any
-from xml.parsers.expat import ExpatError
 
-import xacro
-
-from torque_lab.physics.description import Source
-from torque_lab.physics.errors import ModelError
+from torque_lab.physics.check import check_description
+from torque_lab.physics.description import describe
+from torque_lab.physics.errors import Finding, ModelError
+from torque_lab.physics.expand import expand
 from torque_lab.physics.model import Robot
 from torque_lab.physics.urdf import load_urdf
 
@@ -31,6 +26,17 @@ def load(name_or_path: str | Path, **xacro_arguments: Any) -> Robot:
     """
     text, source = expand(find_model(name_or_path), xacro_arguments)
     return load_urdf(text, source)
+
+
+def check_model(name_or_path: str | Path, **xacro_arguments: Any) -> list[Finding]:
+    """
+    Return what the URDF check says about a model: the same rules that `load` enforces.
+
+    :param name_or_path: a shipped model's name or a URDF or xacro file
+    :param xacro_arguments: values for the file's ``<xacro:arg>`` elements
+    :raises ModelError: if there is nothing to check: no such file, not XML, xacro fails
+    """
+    return check_description(describe(*expand(find_model(name_or_path), xacro_arguments)))
 
 
 def shipped_models() -> tuple[str, ...]:
@@ -57,21 +63,14 @@ def models_folder() -> Path:
 
 def find_model(name_or_path: str | Path) -> Path:
     """Return the file of a shipped name or of a path; say what there is if there is none."""
-    path = Path(name_or_path).expanduser()
-    if path.is_file():
-        return path
+    path = Path(name_or_path)
+    try:
+        if path.is_file():
+            return path
+    except ValueError:
+        pass  # a name with a null character
     shipped = models_folder() / f'{name_or_path}{SUFFIX}'
     if path.name == str(name_or_path) and shipped.is_file():
         return shipped
     raise ModelError(f'{name_or_path}: neither a file nor a shipped model; '
                      f'shipped are {", ".join(shipped_models())}')
-
-
-def expand(path: Path, arguments: dict[str, Any]) -> tuple[str, Source]:
-    """Return the URDF text of a file, expanded if it is xacro, and where its lines come from."""
-    try:
-        document = xacro.process_file(
-            str(path), mappings={name: str(value) for name, value in arguments.items()})
-    except (ExpatError, xacro.XacroException) as error:
-        raise ModelError(f'{path}: {error}') from None
-    return document.toprettyxml(indent='  '), Source(str(path))

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from torque_lab.physics.assembly import NOTHING, rigid_groups
 from torque_lab.physics.check import check_description
-from torque_lab.physics.description import (
-    Description,
-    Inertial,
-    Joint,
-    Pose,
-    Source,
-    clean,
-    describe,
-)
+from torque_lab.physics.description import Description, Joint, Source, describe
 from torque_lab.physics.errors import ERROR, Finding, ModelError
 from torque_lab.physics.model import (
     FLOATING,
@@ -36,7 +29,6 @@ Array = np.ndarray
 
 KINDS = {'revolute': REVOLUTE, 'continuous': REVOLUTE, 'prismatic': PRISMATIC,
          'floating': FLOATING}
-NOTHING = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def load_urdf(text: str | bytes, source: Source | str = 'robot_description') -> Robot:
@@ -130,76 +122,27 @@ def _plane(normal: Array) -> tuple[Array, Array]:
 
 def _tree(description: Description,
           dofs: Sequence[_Dof]) -> tuple[tuple[Body, ...], dict[str, Frame]]:
-    """Walk from the root, parents first; fixed links join the body that carries them."""
-    moving: dict[str, list[_Dof]] = {joint.name: [] for joint in description.joints}
-    for dof in dofs:
-        moving[dof.joint.name].append(dof)
-    leaving: dict[str, list[Joint]] = {link.name: [] for link in description.links}
-    for joint in description.joints:
-        leaving[joint.parent].append(joint)
-    children = {joint.child for joint in description.joints}
-    root = next(link.name for link in description.links if link.name not in children)
-
+    """Bodies, parents first, and where every link is on them."""
+    groups = rigid_groups(description)
+    carrier = [WORLD]  # which body each group is
     bodies: list[Body] = []
-    frames = {root: Frame(WORLD, np.eye(3), np.zeros(3))}
-    waiting = leaving[root][::-1]
-    while waiting:
-        joint = waiting.pop()
-        at = frames[joint.parent]
-        at = Frame(at.body, clean(at.rotation @ joint.pose.rotation),
-                   at.rotation @ joint.pose.translation + at.translation)
-        for dof in moving[joint.name]:
-            name = joint.child if dof is moving[joint.name][-1] else dof.name
-            bodies.append(Body(name, dof.name, dof.kind, at.body, at.rotation, at.translation,
-                               dof.axis, NOTHING, dof.q, dof.v))
+    for group in groups[1:]:
+        at = Frame(carrier[group.parent], group.pose.rotation, group.pose.translation)
+        parts = [dof for dof in dofs if dof.joint is group.joint]
+        for dof in parts[:-1]:
+            bodies.append(_body(dof.name, dof, at, NOTHING))
             at = Frame(len(bodies) - 1, np.eye(3), np.zeros(3))
-        frames[joint.child] = at
-        waiting.extend(leaving[joint.child][::-1])
-
-    frames = {link.name: frames[link.name] for link in description.links}
-    lumps = lump(description, frames, len(bodies))
-    return tuple(replace(body, inertia=inertia)
-                 for body, inertia in zip(bodies, lumps, strict=True)), frames
-
-
-def lump(description: Description, frames: dict[str, Frame], count: int) -> list[Inertia]:
-    """Return the mass properties of each body: its link and all links fixed to it."""
-    inertias = [NOTHING] * count
-    for link in description.links:
-        frame = frames[link.name]
-        if frame.body != WORLD and link.inertial is not None and link.inertial.mass:
-            part = _moved(link.inertial, frame)
-            inertias[frame.body] = combine(inertias[frame.body], part)
-    return inertias
+        bodies.append(_body(group.members[0][0].name, parts[-1], at, group.inertia))
+        carrier.append(len(bodies) - 1)
+    frames = {link.name: Frame(body, pose.rotation, pose.translation)
+              for group, body in zip(groups, carrier, strict=True)
+              for link, pose in group.members}
+    return tuple(bodies), {link.name: frames[link.name] for link in description.links}
 
 
-def _moved(inertial: Inertial, frame: Frame) -> Inertia:
-    """Mass properties of a link in the frame of the body that it is fixed to."""
-    pose: Pose = inertial.pose
-    rotation = clean(frame.rotation @ pose.rotation)
-    tensor = np.zeros((3, 3)) if inertial.tensor is None else inertial.tensor
-    about_com = rotation @ tensor @ rotation.T
-    return Inertia(float(inertial.mass or 0.0),
-                   frame.rotation @ pose.translation + frame.translation,
-                   (about_com + about_com.T) / 2)
-
-
-def combine(a: Inertia, b: Inertia) -> Inertia:
-    """
-    Mass properties of two bodies fixed to each other, in their common frame.
-
-    ``I = I_a + I_b + m_a m_b / (m_a + m_b) (d·d 1 - d dᵀ)`` with ``d`` from one centre of mass
-    to the other: the parallel axis theorem, applied twice (Featherstone 2008, section 2.13).
-    """
-    if a.mass == 0.0:
-        return b
-    if b.mass == 0.0:
-        return a
-    mass = a.mass + b.mass
-    d = b.com - a.com
-    offset = a.mass / mass * b.mass * (d @ d * np.eye(3) - np.outer(d, d))
-    return Inertia(mass, (a.mass * a.com + b.mass * b.com) / mass,
-                   a.about_com + b.about_com + offset)
+def _body(name: str, dof: _Dof, at: Frame, inertia: Inertia) -> Body:
+    return Body(name, dof.name, dof.kind, at.body, at.rotation, at.translation, dof.axis, inertia,
+                dof.q, dof.v)
 
 
 def _joint_arrays(description: Description, dofs: Sequence[_Dof]) -> dict[str, Any]:
