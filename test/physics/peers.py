@@ -10,8 +10,10 @@ the linear part; here: body axes).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
 import numpy as np
+from random_trees import MUJOCO_FLAGS
 from scipy.spatial.transform import Rotation
 
 from torque_lab.physics.model import FLOATING, Robot
@@ -98,13 +100,35 @@ class Pinocchio:
             potential_energy=pin.computePotentialEnergy(model, data, at))
 
 
+def mujoco_text(robot: Robot) -> str:
+    """
+    The robot's URDF with what MuJoCo needs to leave it as it is.
+
+    Every link stays a body of its own, no inertia is rebalanced, and shapes are left out, whose
+    mesh files are not there.  MuJoCo wants the link under a floating joint to be called world.
+    """
+    root = ElementTree.fromstring(robot.urdf)
+    root[:] = [element for element in root if element.tag in ('link', 'joint')]
+    for element in root:
+        element[:] = [part for part in element if part.tag not in ('visual', 'collision')]
+    for joint in root.iter('joint'):
+        if joint.get('type') == 'floating':
+            old = joint.find('parent').get('link')
+            root.find(f'link[@name="{old}"]').set('name', 'world')
+            for parent in root.iter('parent'):
+                if parent.get('link') == old:
+                    parent.set('link', 'world')
+    root.insert(0, ElementTree.fromstring(MUJOCO_FLAGS))
+    return ElementTree.tostring(root, encoding='unicode')
+
+
 class Mujoco:
     """Laws as MuJoCo has them, without contacts, limits and friction."""
 
-    def __init__(self, robot: Robot, link: str, text: str | None = None):
+    def __init__(self, robot: Robot, link: str):
         import mujoco
         self.mj, self.robot = mujoco, robot
-        self.model = mujoco.MjModel.from_xml_string(text or robot.urdf)
+        self.model = mujoco.MjModel.from_xml_string(mujoco_text(robot))
         off = mujoco.mjtDisableBit
         self.model.opt.disableflags |= off.mjDSBL_CONSTRAINT | off.mjDSBL_ACTUATION
         self.model.dof_damping[:] = self.model.jnt_stiffness[:] = 0
@@ -137,6 +161,14 @@ class Mujoco:
             drift[own] = turn.apply(np.cross(qd[body.v][3:], qd[linear]))
         return State(at, T, drift)
 
+    def _mass_matrix(self):
+        M = np.zeros((self.model.nv, self.model.nv))
+        try:
+            self.mj.mj_fullM(self.model, self.data, M)
+        except TypeError:  # MuJoCo before 4
+            self.mj.mj_fullM(self.model, M, self.data.qM)
+        return M
+
     def answers(self, q, qd, qdd, tau) -> Answers:
         mj, model, data, state = self.mj, self.model, self.data, self.state(q, qd)
         T = state.T
@@ -147,8 +179,7 @@ class Mujoco:
         mj.mj_energyPos(model, data)
         mj.mj_energyVel(model, data)
         potential, kinetic = data.energy
-        M = np.zeros((model.nv, model.nv))
-        mj.mj_fullM(model, data, M)
+        M = self._mass_matrix()
         linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
         mj.mj_jacBody(model, data, linear, angular, self.link)
         data.qfrc_applied[:] = np.linalg.solve(T.T, tau)

@@ -8,6 +8,8 @@ a result: entries that cancel to nothing are judged by the size of the whole.
 from __future__ import annotations
 
 from dataclasses import fields
+from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,23 @@ from torque_lab import physics
 
 STATES = 100
 TOLERANCE = 1e-11
+REAL_ROBOTS = (
+    'ur_description/urdf/ur3_robot.urdf',
+    'ur_description/urdf/ur5_robot.urdf',
+    'ur_description/urdf/ur10_robot.urdf',
+    'kinova_description/robots/kinova.urdf',
+    'xarm_description/urdf/xarm7.urdf',
+    'z1_description/urdf/z1.urdf',
+    'so_arm_description/urdf/so101.urdf',
+    'talos_data/robots/talos_left_arm.urdf',
+    'tiago_description/robots/tiago_no_hand.urdf',  # its wheels and torso as well: 12 joints
+    'allegro_hand_description/urdf/allegro_right_hand.urdf',  # four branches
+    'bolt_description/robots/bolt.urdf',  # links with inertia but no mass
+)
+MUJOCO_REFUSES = {
+    'tiago_description/robots/tiago_no_hand.urdf': 'a fixed link whose inertia is zero',
+    'allegro_hand_description/urdf/allegro_right_hand.urdf': 'an unbalanced inertia',
+}
 
 
 def our_answers(robot, link, q, qd, qdd, tau, forward=physics.forward_dynamics):
@@ -70,17 +89,40 @@ def assert_agreement(errors):
     assert not {name: error for name, error in errors.items() if not error < TOLERANCE}
 
 
-@pytest.mark.parametrize('seed', TREES)
-def test_random_trees_agree_with_pinocchio(seed):
-    pytest.importorskip('pinocchio')
-    robot = robot_named(seed)
-    link = some_link(robot)
-    assert_agreement(worst_errors(robot, Pinocchio(robot, link), link))
+@pytest.fixture(params=[Pinocchio, Mujoco], ids=['pinocchio', 'mujoco'])
+def peer(request):
+    pytest.importorskip(request.param.__name__.lower())
+    return request.param
 
 
 @pytest.mark.parametrize('seed', TREES)
-def test_random_trees_agree_with_mujoco(seed):
-    pytest.importorskip('mujoco')
+def test_random_trees_agree(peer, seed):
     robot = robot_named(seed)
     link = some_link(robot)
-    assert_agreement(worst_errors(robot, Mujoco(robot, link), link))
+    assert_agreement(worst_errors(robot, peer(robot, link), link))
+
+
+@pytest.mark.parametrize('name', physics.shipped_models())
+def test_shipped_models_agree(peer, name):
+    robot = robot_named(name)
+    link = some_link(robot)
+    assert_agreement(worst_errors(robot, peer(robot, link), link))
+
+
+def real_robot(file):
+    """A robot of the PyPI package example-robot-data, which nobody here wrote."""
+    try:
+        package = metadata.distribution('example-robot-data')
+    except metadata.PackageNotFoundError:
+        pytest.skip('example-robot-data is not installed')
+    folder = package.locate_file('cmeel.prefix/share/example-robot-data/robots')
+    return physics.load(Path(folder, file))
+
+
+@pytest.mark.parametrize('file', REAL_ROBOTS)
+def test_real_robots_agree(peer, file):
+    if peer is Mujoco and file in MUJOCO_REFUSES:
+        pytest.skip(f'MuJoCo refuses {file}: {MUJOCO_REFUSES[file]}')
+    robot = real_robot(file)
+    link = some_link(robot)
+    assert_agreement(worst_errors(robot, peer(robot, link), link))

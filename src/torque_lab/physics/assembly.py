@@ -83,7 +83,7 @@ def compose(outer: Pose, inner: Pose) -> Pose:
 def link_inertia(link: Link, pose: Pose) -> Inertia:
     """Mass properties of a link in the frame of the body that it is fixed to."""
     inertial = link.inertial
-    if inertial is None or not inertial.mass or inertial.tensor is None:
+    if inertial is None or inertial.mass is None or inertial.tensor is None:
         return NOTHING
     at = compose(pose, inertial.pose)
     about_com = at.rotation @ inertial.tensor @ at.rotation.T
@@ -98,10 +98,8 @@ def combine(a: Inertia, b: Inertia) -> Inertia:
     to the other: the parallel axis theorem, applied twice (Featherstone 2008, section 2.13).
     """
     mass = a.mass + b.mass
-    if a.mass == 0.0 or mass == 0.0:
-        return b
-    if b.mass == 0.0:
-        return a
+    if mass == 0.0:  # without mass a centre of mass has no meaning, but inertias still add
+        return Inertia(0.0, a.com, a.about_com + b.about_com)
     d = b.com - a.com
     offset = a.mass / mass * b.mass * (d @ d * np.eye(3) - np.outer(d, d))
     return Inertia(mass, a.mass / mass * a.com + b.mass / mass * b.com,
