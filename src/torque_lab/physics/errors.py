@@ -44,3 +44,22 @@ class ModelError(ValueError):
     def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
         super().__init__(message)
         self.findings = tuple(findings)
+
+
+class Divergence(ArithmeticError):  # noqa: N818 -- the word for it
+    """
+    A simulation that left the finite or the reasonable; the state stays at the last good step.
+
+    ``joint``, ``step`` and ``time`` say where; ``trajectory`` is what was recorded before, if
+    anything.
+    """
+
+    def __init__(self, robot: str, joint: str, step: int, time: float, what: str,
+                 integrator: str, dt: float) -> None:
+        super().__init__(f'{robot}: joint "{joint}" diverged in step {step} (t = {time:.6g} s): '
+                         f'{what}; the state stays at the step before. Smaller dt than {dt:g} s, '
+                         f'another integrator than {integrator}, or softer gains may help')
+        self.joint = joint
+        self.step = step
+        self.time = time
+        self.trajectory: Any = None

@@ -30,6 +30,26 @@ def sqrt(x: Scalar) -> Scalar:
     return _call('sqrt', x)
 
 
+def select(condition: Any, when_true: Scalar, when_false: Scalar) -> Scalar:
+    """
+    One of two scalars: ``when_true if condition else when_false``, without a branch in a trace.
+
+    The condition is a comparison of scalars; both alternatives are computed.
+    """
+    if hasattr(condition, 'select'):
+        return condition.select(when_true, when_false)
+    return when_true if condition else when_false
+
+
+def clamp(x: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
+    """``x`` kept between two bounds; a bound that is a number and infinite costs nothing."""
+    if not (isinstance(lower, float) and lower == -np.inf):
+        x = select(x < lower, lower, x)
+    if not (isinstance(upper, float) and upper == np.inf):
+        x = select(x > upper, upper, x)
+    return x
+
+
 def _call(name: str, x: Scalar) -> Scalar:
     if isinstance(x, (float, int, complex, np.number)):
         return getattr(np, name)(x)
