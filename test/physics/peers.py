@@ -39,6 +39,8 @@ class Answers:
     bias: np.ndarray
     gravity_torque: np.ndarray
     jacobian: np.ndarray
+    placement: np.ndarray
+    """Rotation and translation of the link, side by side (3, 4)."""
     kinetic_energy: float
     potential_energy: float
 
@@ -96,6 +98,7 @@ class Pinocchio:
             bias=T.T @ pin.rnea(model, data, at, v, state.drift),
             gravity_torque=T.T @ pin.computeGeneralizedGravity(model, data, at),
             jacobian=jacobian.reshape(6, -1) @ T,
+            placement=pin.updateFramePlacement(model, data, self.frame).homogeneous[:3],
             kinetic_energy=pin.computeKineticEnergy(model, data, at, v),
             potential_energy=pin.computePotentialEnergy(model, data, at))
 
@@ -194,5 +197,6 @@ class Mujoco:
             bias=T.T @ bias,
             gravity_torque=T.T @ data.qfrc_bias,
             jacobian=np.vstack([linear, angular]) @ T,
+            placement=np.column_stack([data.xmat[self.link].reshape(3, 3), data.xpos[self.link]]),
             kinetic_energy=kinetic,
             potential_energy=potential)

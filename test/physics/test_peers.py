@@ -49,6 +49,7 @@ def our_answers(robot, link, q, qd, qdd, tau, forward=physics.forward_dynamics):
         bias=physics.bias(robot, q, qd),
         gravity_torque=physics.gravity_torque(robot, q),
         jacobian=physics.jacobian(robot, q, link),
+        placement=np.column_stack(physics.forward_kinematics(robot, q, link)),
         kinetic_energy=physics.kinetic_energy(robot, q, qd),
         potential_energy=physics.gravitational_energy(robot, q))
 

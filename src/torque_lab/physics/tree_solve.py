@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .errors import ModelError
 from .joints import ancestors
 from .model import Array, Robot
 from .spatial import settled
@@ -17,9 +18,13 @@ def solve_mass_matrix(robot: Robot, M: Array, force: Array) -> Array:
     root: entries of M that are zero because two joints lie on different branches stay zero.
     Featherstone 2008, section 6.4 and table 6.3.
     """
-    if M.dtype != object and force.dtype != object:
+    if M.dtype == object or force.dtype == object:
+        return solve_positive(M, force, carriers(robot))
+    try:
         return np.linalg.solve(M, force)
-    return solve_positive(M, force, carriers(robot))
+    except np.linalg.LinAlgError:
+        raise ModelError(f'{robot.name}: the mass matrix is singular: a joint moves no mass and no '
+                         'inertia; give the link that it carries a mass') from None
 
 
 def carriers(robot: Robot) -> dict[int, list[int]]:
