@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from lxml import etree
 
-from torque_lab.physics.errors import ERROR, Finding, ModelError
+from torque_lab.physics.errors import ERROR, WARNING, Finding, ModelError
 
 Array = np.ndarray
 
@@ -254,6 +254,40 @@ class _Reader:
                        f'has {len(children)} <{tag}> elements', 'keep one')
         return children[0] if children else None
 
+    def note_unknown(self, element: etree._Element, label: str) -> None:
+        """Warn of children and attributes that URDF does not know: most are misspelt."""
+        for part in element.iter(*VOCABULARY):
+            attributes, children = VOCABULARY[part.tag]
+            place = self.place(part, label)
+            for name in part.attrib:
+                if name not in attributes.split():
+                    self.findings.append(place.finding(
+                        WARNING, f'<{part.tag}> has the unknown attribute "{shorten(str(name))}"',
+                        f'it is ignored; known are {attributes or "none"}'))
+            for child in part.iterchildren(etree.Element):
+                if child.tag not in children.split():
+                    self.findings.append(self.place(child, label).finding(
+                        WARNING, f'<{part.tag}> holds the unknown element '
+                        f'<{shorten(str(child.tag))}>',
+                        f'it is ignored; known are {children or "none"}'))
+
+
+VOCABULARY = {
+    'joint': ('name type dont_collapse', 'origin parent child axis calibration dynamics limit mimic '
+                           'safety_controller'),
+    'inertial': ('', 'origin mass inertia'),
+    'origin': ('xyz rpy', ''),
+    'mass': ('value', ''),
+    'inertia': ('ixx ixy ixz iyy iyz izz', ''),
+    'axis': ('xyz', ''),
+    'limit': ('lower upper effort velocity', ''),
+    'dynamics': ('damping friction', ''),
+}
+"""
+Attributes and children of the elements that the physics depends on.  Links are left out: many
+tools keep elements of their own there, and a misspelt ``<inertial>`` shows as a missing mass.
+"""
+
 
 def describe(text: str | bytes, source: Source | str) -> Description:
     """
@@ -265,6 +299,9 @@ def describe(text: str | bytes, source: Source | str) -> Description:
     """
     source = Source(source) if isinstance(source, str) else source
     root = parse_xml(text, source.file)
+    for element in root.iter(etree.Element):
+        if element.prefix is None:  # <robot xmlns="...">: a namespace that means nothing here
+            element.tag = etree.QName(element).localname
     if root.tag != 'robot':
         raise ModelError(f'{source.file}:{root.sourceline}: the outermost element is '
                          f'<{shorten(str(root.tag))}>; a URDF starts with <robot name="...">')
@@ -272,6 +309,8 @@ def describe(text: str | bytes, source: Source | str) -> Description:
     place = reader.place(root, 'robot')
     name = reader.text(root, 'name', place)
     place = reader.place(root, f'robot "{name}"')
+    for element in (*root.findall('link'), *root.findall('joint')):
+        reader.note_unknown(element, f'{element.tag} "{element.get("name", "")}"')
     links = tuple(_link(reader, element) for element in root.findall('link'))
     joints = tuple(_joint(reader, element) for element in root.findall('joint'))
     extension = _Extension(reader)

@@ -87,8 +87,6 @@ class _Expansion:
         if filename is None:
             return document
         raw = Path(filename).read_bytes()
-        for name in REFERENCE.findall(raw.decode('utf-8', errors='replace')):
-            self.arguments.setdefault(name)
         elements = parse_xml(raw, filename).iter(etree.Element)
         for node, element in zip(document.getElementsByTagName('*'), elements, strict=False):
             if node.tagName == 'xacro:arg':
@@ -96,6 +94,8 @@ class _Expansion:
             elif not node.tagName.startswith('xacro:'):
                 node.setAttribute(MARK, str(len(self.origins)))
                 self.origins.append((filename, element.sourceline))
+        for name in REFERENCE.findall(raw.decode('utf-8', errors='replace')):
+            self.arguments.setdefault(name)
         return document
 
     def finish(self, document: minidom.Document) -> tuple[str, Source]:
@@ -115,6 +115,7 @@ class _Expansion:
             reason = 'a macro calls itself without end, or too deeply'
         else:
             reason = ' '.join(str(error).split()) or type(error).__name__
+            reason = reason.split(" when evaluating expression 'xacro.fatal(")[0]
         where = [f'in macro "{macro.body.getAttribute("name")}"'
                  for macro in reversed(xacro.macrostack or [])][:1]
         files = [str(file) for file in xacro.filestack or [] if file != self.path]

@@ -124,15 +124,19 @@ def _tree(description: Description,
           dofs: Sequence[_Dof]) -> tuple[tuple[Body, ...], dict[str, Frame]]:
     """Bodies, parents first, and where every link is on them."""
     groups = rigid_groups(description)
+    parts: dict[str, list[_Dof]] = {}
+    for dof in dofs:
+        parts.setdefault(dof.joint.name, []).append(dof)
     carrier = [WORLD]  # which body each group is
     bodies: list[Body] = []
     for group in groups[1:]:
+        assert group.joint is not None
+        *planar, last = parts[group.joint.name]
         at = Frame(carrier[group.parent], group.pose.rotation, group.pose.translation)
-        parts = [dof for dof in dofs if dof.joint is group.joint]
-        for dof in parts[:-1]:
+        for dof in planar:
             bodies.append(_body(dof.name, dof, at, NOTHING))
             at = Frame(len(bodies) - 1, np.eye(3), np.zeros(3))
-        bodies.append(_body(group.members[0][0].name, parts[-1], at, group.inertia))
+        bodies.append(_body(group.members[0][0].name, last, at, group.inertia))
         carrier.append(len(bodies) - 1)
     frames = {link.name: Frame(body, pose.rotation, pose.translation)
               for group, body in zip(groups, carrier, strict=True)

@@ -72,8 +72,8 @@ def moving_mass(group: Group, carried: float) -> Iterator[Finding]:
             yield link.place.finding(WARNING, f'moves but {what}; Gazebo drops such a link and '
                                               'all that hangs on it', where)
         else:
-            yield link.place.finding(
-                ERROR, f'moves but {what}: its acceleration would be infinite', where)
+            yield link.place.finding(ERROR, f'moves but {what}, and carries none: a force would '
+                                            'accelerate it without bound', where)
     elif mass < TINY_MASS:
         yield link.place.finding(WARNING, f'moves with a tiny mass of {mass:g} kg, which makes '
                                           'stiff equations', 'check the unit: masses are in kg')
@@ -99,6 +99,8 @@ def tensors(group: Group) -> Iterator[Finding]:
 
 def impossible(tensor: Array) -> tuple[str, str] | None:
     """Say why no rigid body has this tensor, and what would help; ``None`` if one may."""
+    if not np.isfinite(tensor).all():
+        return 'inertia is not finite', 'use the inertia of its shape'
     low, middle, high = np.linalg.eigvalsh(tensor)
     moments = f'principal moments {low:.4g}, {middle:.4g}, {high:.4g}'
     if low <= DEFINITE_TOLERANCE * abs(high):
