@@ -10,11 +10,11 @@ import numpy as np
 from .arguments import vector
 from .composite_body import mass_matrix
 from .coriolis import STEP
+from .forces import damping_effort, drive_effort, spring_effort
 from .forward import motion_cross
 from .joints import configuration_rate
 from .model import FLOATING, Array, Robot
 from .newton_euler import bias, inverse_dynamics
-from .spatial import settled
 
 
 class Linearisation(NamedTuple):
@@ -64,17 +64,8 @@ def linearise(robot: Robot, q: Array, qd: Array, command: Array | None = None) -
 
 def smooth_forces(robot: Robot, q: Array, qd: Array, command: Array) -> Array:
     """Joint forces (nv,) of commands, motors, springs and damping: all but Coulomb friction."""
-    force = np.zeros(robot.nv, dtype=object)
-    for body in robot.bodies:
-        for k in range(body.v.start, body.v.stop):
-            motor = robot.motors[k]
-            driven = command[k] if motor is None else motor.torque(command[k], qd[k])
-            force[k] = driven - robot.damping[k] * qd[k]
-        if body.kind != FLOATING:
-            k = body.v.start
-            stretch = q[body.q.start] - robot.spring_rest[k]
-            force[k] = force[k] - robot.stiffness[k] * stretch
-    return settled(force)
+    return (drive_effort(robot, command, qd) + spring_effort(robot, q)
+            + damping_effort(robot.damping, qd))
 
 
 def _derivative(function: Callable[[Array], Array], size: int) -> Array:
