@@ -1,0 +1,100 @@
+"""PID on every joint, with clamps and anti-windup; gains carry the names of ros2_control."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+NONE = 'none'
+CONDITIONAL_INTEGRATION = 'conditional_integration'
+BACK_CALCULATION = 'back_calculation'
+ANTIWINDUP_STRATEGIES = (NONE, CONDITIONAL_INTEGRATION, BACK_CALCULATION)
+
+
+@dataclass(frozen=True)
+class Gains:
+    """
+    Gains of one joint.
+
+    ``i_clamp_*`` bound the integral term and ``u_clamp_*`` the sum, both as efforts.
+    """
+
+    p: float = 0.0
+    i: float = 0.0
+    d: float = 0.0
+    i_clamp_max: float = math.inf
+    i_clamp_min: float = -math.inf
+    u_clamp_max: float = math.inf
+    u_clamp_min: float = -math.inf
+    antiwindup_strategy: str = CONDITIONAL_INTEGRATION
+
+    def __post_init__(self) -> None:
+        for name in ('p', 'i', 'd'):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0.0):
+                raise ValueError(f'gain {name} = {value}: it must be finite and not negative')
+        for name in ('i_clamp', 'u_clamp'):
+            low, high = getattr(self, f'{name}_min'), getattr(self, f'{name}_max')
+            if not low <= high:
+                raise ValueError(f'{name}_min = {low} lies above {name}_max = {high}')
+        if self.antiwindup_strategy not in ANTIWINDUP_STRATEGIES:
+            raise ValueError(f'antiwindup_strategy "{self.antiwindup_strategy}" is not one of '
+                             f'{", ".join(ANTIWINDUP_STRATEGIES)}')
+
+
+class PID:
+    """
+    ``u = p e + i ∫e dt + d (goal velocity - qd)`` per joint, clamped.
+
+    The derivative acts on the measured velocity, so a goal that jumps gives no kick.  The
+    integral is kept as an effort: a change of the gain i changes its future, not what it holds.
+    """
+
+    def __init__(self, gains: Sequence[Gains], effort_limit: Sequence[float]) -> None:
+        self._effort_limit = np.asarray(effort_limit, dtype=float)
+        self.integral = np.zeros(len(gains))
+        self.set_gains(gains)
+
+    def set_gains(self, gains: Sequence[Gains]) -> None:
+        """Replace the gains without a bump: the integral term stays as it is."""
+        self._p, self._i, self._d = (
+            np.array([getattr(gain, name) for gain in gains], dtype=float)
+            for name in ('p', 'i', 'd'))
+        self._i_low = np.array([gain.i_clamp_min for gain in gains])
+        self._i_high = np.array([gain.i_clamp_max for gain in gains])
+        self._u_low = np.maximum([gain.u_clamp_min for gain in gains], -self._effort_limit)
+        self._u_high = np.minimum([gain.u_clamp_max for gain in gains], self._effort_limit)
+        strategies = [gain.antiwindup_strategy for gain in gains]
+        self._conditional = np.array([s == CONDITIONAL_INTEGRATION for s in strategies])
+        self._back_calculation = np.array([s == BACK_CALCULATION for s in strategies])
+
+    def reset(self) -> None:
+        """Forget the integral."""
+        self.integral = np.zeros_like(self.integral)
+
+    def effort(self, dt: float, q: np.ndarray, qd: np.ndarray, goal: np.ndarray,
+               goal_velocity: np.ndarray | float = 0.0) -> np.ndarray:
+        """
+        Effort (n,) for a state; ``dt`` in s is the time since the last call (0 at the first).
+
+        ``q``, ``qd``, ``goal`` and ``goal_velocity`` are (n,).
+        """
+        error = goal - q
+        proportional = self._p * error + self._d * (goal_velocity - qd)
+        wanted = proportional + self.integral
+        effort = np.clip(wanted, self._u_low, self._u_high)
+        self._integrate(dt, error, excess=wanted - effort)
+        return effort
+
+    def _integrate(self, dt: float, error: np.ndarray, excess: np.ndarray) -> None:
+        growth = self._i * error * dt
+        # Conditional: a saturated joint does not integrate further into its limit.
+        winding_up = self._conditional & (excess * error > 0.0)
+        # Back calculation: the excess drains the integral with the time constant p / i.
+        rate = np.divide(self._i, self._p, out=np.zeros_like(self._p), where=self._p > 0.0)
+        drain = np.where(self._back_calculation, excess * np.minimum(rate * dt, 1.0), 0.0)
+        self.integral = np.clip(self.integral + np.where(winding_up, 0.0, growth) - drain,
+                                self._i_low, self._i_high)
