@@ -1,0 +1,183 @@
+"""``torque-lab demo``: two real ROS 2 nodes hold an arm, and you watch."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import queue
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from torque_lab.cli.errors import CommandError
+from torque_lab.cli.processes import NodeProcess, stop_all
+from torque_lab.physics.load import load, models_folder
+from torque_lab.physics.model import Robot
+
+HELP = 'hold an arm with two real ROS 2 nodes, in two processes, and watch it'
+FIRST_STATE_PATIENCE = 15.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument('--robot', default='pendulum', metavar='NAME',
+                        help='shipped model (default: pendulum); one of ' + ', '.join(_robots()))
+    parser.add_argument('--controller', default='pid', choices=('pid',),
+                        help='control law (default: pid)')
+    parser.add_argument('--duration', type=float, default=8.0, metavar='S',
+                        help='simulated seconds (default: 8)')
+    parser.add_argument('--output', type=Path, metavar='PNG',
+                        help='where the plot goes (default: runs/demo_ROBOT_CONTROLLER.png)')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the demo; the status is 0 only if every joint ended at its goal."""
+    if importlib.util.find_spec('rclpy') is None:
+        raise CommandError('needs ROS 2: run ./lab demo, or source your ROS 2 first')
+    if not args.duration > 1.0:
+        raise CommandError(f'--duration {args.duration:g} is too short; give more than 1 s')
+    robot = load(args.robot)
+    config = _config_file(args.robot, args.controller)
+    goal = yaml.safe_load(config.read_text())['controller']['ros__parameters']['goal']
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+    return _Demo(args, robot, config, goal).run()
+
+
+def _robots() -> list[str]:
+    folder = models_folder().parent / 'config'
+    return sorted(path.stem.removesuffix('_pid') for path in folder.glob('*_pid.yaml'))
+
+
+def _config_file(robot: str, controller: str) -> Path:
+    path = models_folder().parent / 'config' / f'{robot}_{controller}.yaml'
+    if not path.is_file():
+        raise CommandError(f'no tuned {controller} for {robot}; there is one for '
+                           + ', '.join(_robots()))
+    return path
+
+
+class _Demo:
+    """One run: start, watch, stop, sum up."""
+
+    def __init__(self, args: argparse.Namespace, robot: Robot, config: Path,
+                 goal: list[float]) -> None:
+        from torque_lab.cli.live_view import LiveView
+        self._args, self._robot, self._config, self._goal = args, robot, config, goal
+        self._view = LiveView(robot, goal)
+        self._lines: queue.Queue[tuple[str, str]] = queue.Queue()
+        self._interrupted = False
+
+    def run(self) -> int:
+        import rclpy
+        from rclpy.signals import SignalHandlerOptions
+
+        from torque_lab.cli.observer import Observer
+        from torque_lab.nodes.running import make_executor
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._interrupt)
+        self._announce()
+        processes = self._start()
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        try:
+            observer = Observer(self._robot.joint_names)
+            executor = make_executor()
+            executor.add_node(observer)
+            failure = self._watch(executor, observer, processes)
+        finally:
+            stop_all(processes)
+            rclpy.try_shutdown()
+        self._show_lines()
+        self._view.finish()
+        if self._interrupted:
+            print('stopped; both nodes have ended')
+            return 130
+        if failure:
+            print(f'torque-lab demo: {failure}', file=sys.stderr)
+            return 1
+        return self._sum_up(observer.recording)
+
+    def _interrupt(self, signum: int, frame: Any) -> None:
+        self._interrupted = True
+
+    def _announce(self) -> None:
+        domain = os.environ['ROS_DOMAIN_ID']
+        self._view.say(f'{self._args.robot} held by {self._args.controller}: two processes, '
+                       f'ROS domain {domain}, this machine only')
+        self._view.say(f'look in from another terminal: ROS_DOMAIN_ID={domain} ./lab run '
+                       'ros2 topic echo /joint_states (with ros2cli installed)\n')
+
+    def _start(self) -> list[NodeProcess]:
+        with tempfile.NamedTemporaryFile('w', suffix='.yaml', delete=False) as file:
+            yaml.safe_dump({'dynamics': {'ros__parameters': {
+                'robot_description': self._robot.urdf}}}, file)
+        self._parameters = Path(file.name)
+        environment = {**os.environ, 'RCUTILS_CONSOLE_OUTPUT_FORMAT': '{severity}: {message}',
+                       'PYTHONUNBUFFERED': '1'}
+        return [
+            NodeProcess('dynamics', 'torque_lab.nodes.dynamics_node',
+                        ['--ros-args', '--params-file', file.name], environment, self._lines),
+            NodeProcess('controller', 'torque_lab.nodes.controller_node',
+                        ['--ros-args', '--params-file', str(self._config)], environment,
+                        self._lines)]
+
+    def _watch(self, executor: Any, observer: Any, processes: list[NodeProcess]) -> str:
+        """Spin until the time is up; return what went wrong, if anything did."""
+        began = time.monotonic()
+        recording = observer.recording
+        while not self._interrupted:
+            executor.spin_once(timeout_sec=0.02)
+            self._show_lines()
+            self._view.update(recording)
+            for process in processes:
+                if process.exit_status is not None:
+                    return (f'the {process.name} node ended before its time '
+                            f'(exit status {process.exit_status})')
+            if recording.time and recording.time[-1] - recording.time[0] >= self._args.duration:
+                return ''
+            if not recording.time and time.monotonic() - began > FIRST_STATE_PATIENCE:
+                return (f'no joint states in {FIRST_STATE_PATIENCE:g} s; is UDP on this machine '
+                        'blocked by a firewall?')
+        return ''
+
+    def _show_lines(self) -> None:
+        while not self._lines.empty():
+            name, line = self._lines.get()
+            self._view.say(f'[{name}] {line}')
+
+    def _sum_up(self, recording: Any) -> int:
+        from torque_lab.cli.figure import draw
+        from torque_lab.cli.summary import energy_residual, summarise
+        self._parameters.unlink(missing_ok=True)
+        times, position, _, effort = recording.arrays()
+        joints = summarise(self._robot, times, position, effort, self._goal)
+        print('\nsummary')
+        for joint in joints:
+            settled = ('never settled' if joint.settling_time is None
+                       else f'settled in {joint.settling_time:.2f} s')
+            print(f'  {joint.name}: {joint.start * joint.scale:.1f}{joint.unit} to '
+                  f'{joint.goal * joint.scale:.1f}{joint.unit}, {settled}, steady-state error '
+                  f'{joint.error * joint.scale:.4f}{joint.unit} (wanted: below '
+                  f'{joint.tolerance * joint.scale:g}{joint.unit}), largest effort '
+                  f'{joint.largest_effort:.1f} {joint.effort_unit}')
+        wall = max(recording.wall_end - recording.wall_start, 1e-9)
+        applied = int(recording.counters.get('commands applied', 0))
+        simulated = float(recording.counters.get('simulation time [s]', 0.0))
+        print(f'  energy: change - work + dissipated = {energy_residual(recording.energy):.1e} J '
+              'at most (0 would be perfect)')
+        print(f'  rates: {len(times) / wall:.0f} states/s seen, '
+              f'{applied / max(simulated, 1e-9):.0f} commands applied per simulated second, '
+              f'{(times[-1] - times[0]) / wall:.3f} × real time')
+        name = f'demo_{self._args.robot}_{self._args.controller}.png'
+        path = self._args.output or Path('runs') / name
+        draw(path, f'{self._robot.name}: {self._args.controller} over ROS 2', recording, joints)
+        print(f'  plot: {path}')
+        reached = all(joint.reached for joint in joints)
+        print('goal reached' if reached else 'goal NOT reached')
+        return 0 if reached else 1
