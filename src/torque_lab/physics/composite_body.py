@@ -9,7 +9,7 @@ import numpy as np
 from .arguments import vector
 from .joints import ancestors, motion_subspace, placements
 from .model import WORLD, Array, Inertia, Robot, Scalar
-from .spatial import identity, rotate_symmetric, settled, skew
+from .spatial import identity, rotate_symmetric, settled, skew, zeros
 
 
 class Composite(NamedTuple):
@@ -23,22 +23,27 @@ class Composite(NamedTuple):
     """Rotational inertia about the origin (3, 3), in kg m^2."""
 
     def __add__(self, other: Composite) -> Composite:  # type: ignore[override]
-        """Inertia of both together."""
+        """Inertia of both together, given in the same frame."""
         return Composite(*(mine + its for mine, its in zip(self, other, strict=True)))
 
     def seen_from(self, R: Array, p: Array) -> Composite:
-        """
-        The same bodies seen from a frame in which this one stands at rotation R, translation p.
+        """The same bodies, in the axes of a frame in which this one stands at R, p."""
+        return Composite(0, zeros(3), zeros(3, 3)).carrying(self, R, p)
 
-        With the rotated first moment h and ``s = 2 h + m p`` (parallel axes):
-        ``I' = R I Rᵀ + (p·s) 1 − ½ (p sᵀ + s pᵀ)``.
+    def carrying(self, other: Composite, R: Array, p: Array) -> Composite:
         """
-        moment = R @ self.moment
-        s = 2 * moment + self.mass * p
-        outer = np.outer(p, s)
-        shift = (p @ s) * identity() - (outer + outer.T) / 2
-        return Composite(self.mass, moment + self.mass * p,
-                         rotate_symmetric(R, self.inertia) + shift)
+        Inertia of these bodies with others, given in a frame at rotation R, translation p in this.
+
+        With the others' mass m, their first moment h in these axes and ``p·x 1 − p xᵀ`` for what
+        a shift by p adds (parallel axes): ``R I Rᵀ + (2 p·h 1 − p hᵀ − h pᵀ) + m (p·p 1 − p pᵀ)``.
+        What does not depend on the joint is added first, so that it folds in a trace.
+        """
+        moment = R @ other.moment
+        outer = np.outer(p, moment)
+        fixed = self.inertia + other.mass * ((p @ p) * identity() - np.outer(p, p))
+        return Composite(self.mass + other.mass, self.moment + other.mass * p + moment,
+                         fixed + (rotate_symmetric(R, other.inertia)
+                                  + (2 * (p @ moment) * identity() - (outer + outer.T))))
 
     def force(self, linear: Array, angular: Array) -> tuple[Array, Array]:
         """Forces and torques (3, k) for k accelerations from rest, linear and angular (3, k)."""
@@ -87,7 +92,7 @@ def _composites(robot: Robot, places: list[tuple[Array, Array]]) -> list[Composi
     for index in reversed(range(len(robot.bodies))):
         parent = robot.bodies[index].parent
         if parent != WORLD:
-            composites[parent] += composites[index].seen_from(*places[index])
+            composites[parent] = composites[parent].carrying(composites[index], *places[index])
     return composites
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from .arguments import vector
 from .joints import motion_subspace, placements
 from .model import WORLD, Array, Robot
-from .spatial import cross, identity, settled, zeros
+from .spatial import cross, identity, settled, skew, zeros
 
 Wrenches = Mapping[str, 'Array | Sequence']
 """Wrenches (6,) by link: force in N, torque in N m, acting on the arm at the link's origin."""
@@ -44,31 +44,28 @@ def _forces_for_motion(robot: Robot, places: Sequence[tuple[Array, Array]], qd: 
     """
     Outward pass: force and torque about the body origin that move each body, in body axes.
 
-    Gravity enters as an upward acceleration of the world.  ω is the angular velocity, α the
-    angular acceleration and a the acceleration of the body's origin.
+    ω is the angular velocity, α the angular acceleration and a the acceleration of the body's
+    origin; a point r of the body accelerates with ``a + α × r + ω × (ω × r) = a + K r``, where
+    ``K = [α]× + [ω]× [ω]×``.  Gravity enters as an upward acceleration of the world.
     """
-    forces, motion = [], {WORLD: (zeros(3), zeros(3), -robot.gravity)}
+    forces, motion = [], {WORLD: (zeros(3), zeros(3), zeros(3, 3), -robot.gravity)}
     for index, (body, (R, p)) in enumerate(zip(robot.bodies, places, strict=True)):
         S_linear, S_angular = motion_subspace(body)
         v_joint, w_joint = S_linear @ qd[body.v], S_angular @ qd[body.v]
-        w_parent, alpha_parent, a_parent = motion[body.parent]
+        w_parent, alpha_parent, K_parent, a_parent = motion[body.parent]
         carried = R.T @ w_parent
         w = carried + w_joint
         alpha = R.T @ alpha_parent + cross(carried, w_joint) + S_angular @ qdd[body.v]
-        a = (R.T @ (a_parent + _acceleration_at(p, w_parent, alpha_parent))
+        a = (R.T @ (a_parent + K_parent @ p)
              + cross(carried + w, v_joint) + S_linear @ qdd[body.v])
-        motion[index] = w, alpha, a
+        K = skew(alpha) + skew(w) @ skew(w)
+        motion[index] = w, alpha, K, a
 
-        inertia = body.inertia
-        newton = inertia.mass * (a + _acceleration_at(inertia.com, w, alpha))
-        euler = inertia.about_com @ alpha + cross(w, inertia.about_com @ w)
-        forces.append((newton, euler + cross(inertia.com, newton)))
+        mass, com, inertia = body.inertia.mass, body.inertia.com, body.inertia.about_com
+        newton = mass * (a + K @ com)
+        euler = inertia @ alpha + cross(w, inertia @ w)
+        forces.append((newton, euler + cross(com, newton)))
     return forces
-
-
-def _acceleration_at(point: Array, w: Array, alpha: Array) -> Array:
-    """Acceleration ``α × r + ω × (ω × r)`` of a point of a turning body against its origin."""
-    return cross(alpha, point) + cross(w, cross(w, point))
 
 
 def _joint_forces(robot: Robot, places: Sequence[tuple[Array, Array]],
