@@ -150,12 +150,13 @@ def test_factorisation_over_the_tree_solves_as_lapack_does(name):
         assert np.linalg.norm(ours - expected) < 1e-11 * np.linalg.norm(expected)
 
 
-def test_a_joint_that_moves_no_inertia_is_refused_by_name():
+@pytest.mark.parametrize('forward', [physics.forward_dynamics, physics.articulated_body])
+def test_a_joint_that_moves_no_inertia_is_refused_by_name(forward):
     robot = robot_named('pendulum')
     nothing = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
     robot = robot.replace(bodies=(replace(robot.bodies[0], inertia=nothing),))
     with pytest.raises(ModelError, match='pendulum: the mass matrix is singular'):
-        physics.forward_dynamics(robot, [0], [0], [1])
+        forward(robot, [0], [0], [1])
 
 
 def test_a_robot_without_joints_has_empty_laws():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from .joints import motion_subspace, placements
 from .model import WORLD, Array, Body, Robot
 from .newton_euler import Wrenches, bias, wrenches_in_body_axes
 from .spatial import identity, settled, skew, zeros
-from .tree_solve import solve_mass_matrix, solve_positive
+from .tree_solve import singular, solve_mass_matrix, solve_positive
 
 
 def forward_dynamics(robot: Robot, q: Array, qd: Array, tau: Array,
@@ -31,12 +32,23 @@ def forward_dynamics(robot: Robot, q: Array, qd: Array, tau: Array,
 
 
 class Articulated(NamedTuple):
-    """A body and all that hangs on it, free to move at their joints: ``f = I a + b``."""
+    """A body with all that hangs on it, free to move at their joints: ``f = I a + b``."""
 
     inertia: Array
     """Articulated-body inertia (6, 6): force per acceleration, linear part first."""
     bias: Array
     """Force (6,) at zero acceleration."""
+
+
+class JointMotion(NamedTuple):
+    """What the outward pass knows of one joint, as spatial vectors in body axes."""
+
+    X: Array
+    """Takes twists from the parent frame into the body frame (6, 6)."""
+    S: Array
+    """Motion subspace (6, k)."""
+    coriolis: Array
+    """Acceleration ``v × S q̇`` (6,) of a joint that keeps its speed."""
 
 
 def articulated_body(robot: Robot, q: Array, qd: Array, tau: Array,
@@ -51,42 +63,63 @@ def articulated_body(robot: Robot, q: Array, qd: Array, tau: Array,
     q = vector(robot, 'q', q, robot.nq)
     qd, tau = vector(robot, 'qd', qd, robot.nv), vector(robot, 'tau', tau, robot.nv)
     places = placements(robot, q)
-    transforms = [motion_transform(R, p) for R, p in places]
-    subspaces = [np.vstack(motion_subspace(body)) for body in robot.bodies]
-
-    velocity, coriolis, handles = {WORLD: zeros(6)}, [], []
-    for index, body in enumerate(robot.bodies):
-        joint_velocity = subspaces[index] @ qd[body.v]
-        velocity[index] = transforms[index] @ velocity[body.parent] + joint_velocity
-        coriolis.append(motion_cross(velocity[index]) @ joint_velocity)
-        inertia = spatial_inertia(body)
-        momentum = inertia @ velocity[index]
-        handles.append(Articulated(inertia, -motion_cross(velocity[index]).T @ momentum))
+    joints, bodies = _moving_bodies(robot, places, qd)
     for index, force, torque in wrenches_in_body_axes(robot, places, wrenches):
         push = np.concatenate([force, torque])
-        handles[index] = handles[index]._replace(bias=handles[index].bias - push)
+        bodies[index] = bodies[index]._replace(bias=bodies[index].bias - push)
+    try:
+        responses = _joint_responses(robot, joints, bodies, tau)
+    except np.linalg.LinAlgError:
+        raise singular(robot) from None
+    return _accelerations(robot, joints, responses)
 
-    joints = {}
-    for index in reversed(range(len(robot.bodies))):
-        body, S, (inertia, force) = robot.bodies[index], subspaces[index], handles[index]
+
+def _moving_bodies(robot: Robot, places: Sequence[tuple[Array, Array]], qd: Array,
+                   ) -> tuple[list[JointMotion], list[Articulated]]:
+    """First pass, outwards: velocities, and with them ``f = I a + v ×* I v`` of each body."""
+    velocity, joints, bodies = {WORLD: zeros(6)}, [], []
+    for index, (body, place) in enumerate(zip(robot.bodies, places, strict=True)):
+        X, S = motion_transform(*place), np.vstack(motion_subspace(body))
+        joint_velocity = S @ qd[body.v]
+        velocity[index] = X @ velocity[body.parent] + joint_velocity
+        product, inertia = motion_cross(velocity[index]), spatial_inertia(body)
+        joints.append(JointMotion(X, S, product @ joint_velocity))
+        bodies.append(Articulated(inertia, -product.T @ (inertia @ velocity[index])))
+    return joints, bodies
+
+
+def _joint_responses(robot: Robot, joints: Sequence[JointMotion], bodies: Sequence[Articulated],
+                     tau: Array) -> list[tuple[Array, Array]]:
+    """
+    Second pass, inwards: (gain, free) of each joint, ``q̈ = free − gain a`` for a carried with a.
+
+    With ``U = I S`` the joint takes ``U (Sᵀ U)⁻¹ Uᵀ`` off the inertia that its parent feels.
+    """
+    found, responses = list(bodies), {}
+    for index in reversed(range(len(joints))):
+        body, (X, S, coriolis), (inertia, force) = robot.bodies[index], joints[index], found[index]
         U = inertia @ S
         gain = _solve_columns(S.T @ U, U.T)
         free = _solve_columns(S.T @ U, (tau[body.v] - S.T @ force).reshape(-1, 1))[:, 0]
-        joints[index] = gain, free
+        responses[index] = gain, free
         if body.parent != WORLD:
-            inertia = inertia - U @ gain
-            force = force + inertia @ coriolis[index] + U @ free
-            X, parent = transforms[index], handles[body.parent]
-            handles[body.parent] = Articulated(parent.inertia + X.T @ inertia @ X,
-                                               parent.bias + X.T @ force)
+            felt = inertia - U @ gain
+            parent, push = found[body.parent], force + felt @ coriolis + U @ free
+            found[body.parent] = Articulated(parent.inertia + X.T @ felt @ X,
+                                             parent.bias + X.T @ push)
+    return [responses[index] for index in range(len(joints))]
 
+
+def _accelerations(robot: Robot, joints: Sequence[JointMotion],
+                   responses: Sequence[tuple[Array, Array]]) -> Array:
+    """Third pass, outwards; gravity is an upward acceleration of the world."""
     qdd = np.zeros(robot.nv, dtype=object)
     acceleration = {WORLD: np.concatenate([-robot.gravity, zeros(3)])}
-    for index, body in enumerate(robot.bodies):
-        gain, free = joints[index]
-        carried = transforms[index] @ acceleration[body.parent] + coriolis[index]
+    for index, (body, (X, S, coriolis)) in enumerate(zip(robot.bodies, joints, strict=True)):
+        gain, free = responses[index]
+        carried = X @ acceleration[body.parent] + coriolis
         qdd[body.v] = own = free - gain @ carried
-        acceleration[index] = carried + subspaces[index] @ own
+        acceleration[index] = carried + S @ own
     return settled(qdd)
 
 

@@ -23,8 +23,13 @@ def solve_mass_matrix(robot: Robot, M: Array, force: Array) -> Array:
     try:
         return np.linalg.solve(M, force)
     except np.linalg.LinAlgError:
-        raise ModelError(f'{robot.name}: the mass matrix is singular: a joint moves no mass and no '
-                         'inertia; give the link that it carries a mass') from None
+        raise singular(robot) from None
+
+
+def singular(robot: Robot) -> ModelError:
+    """What to say when a joint has nothing to accelerate."""
+    return ModelError(f'{robot.name}: the mass matrix is singular: a joint moves no mass and no '
+                      'inertia; give the link that it carries a mass')
 
 
 def carriers(robot: Robot) -> dict[int, list[int]]:
