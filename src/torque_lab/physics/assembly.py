@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from torque_lab.physics.description import Description, Joint, Link, Pose, clean
+from torque_lab.physics.description import Description, Joint, Link
 from torque_lab.physics.model import WORLD, Inertia
+from torque_lab.physics.poses import Pose, compose
 
 NOTHING = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
@@ -72,12 +73,6 @@ def root_link(links: Sequence[Link], joints: Sequence[Joint]) -> Link:
     """Return the link that is no joint's child."""
     children = {joint.child for joint in joints}
     return next(link for link in links if link.name not in children)
-
-
-def compose(outer: Pose, inner: Pose) -> Pose:
-    """Return the inner frame as seen from where the outer one is seen."""
-    return Pose(clean(outer.rotation @ inner.rotation),
-                outer.rotation @ inner.translation + outer.translation)
 
 
 def link_inertia(link: Link, pose: Pose) -> Inertia:

@@ -42,7 +42,7 @@ class ModelError(ValueError):
     """A model that cannot be used; the message names file and element, reason and fix."""
 
     def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
-        super().__init__(message)
+        super().__init__(' '.join(message.split()))  # one line, whatever was quoted in it
         self.findings = tuple(findings)
 
 

@@ -18,8 +18,8 @@ from xml.dom import minidom
 import xacro
 from lxml import etree
 
-from torque_lab.physics.description import Source, decoded, parse_xml
 from torque_lab.physics.errors import ModelError
+from torque_lab.physics.markup import Source, decoded, parse_xml
 
 NAMESPACE = re.compile(r'https?://(www\.|wiki\.)?ros\.org/(wiki/)?xacro/?')
 MARK = '_torque_lab_origin'

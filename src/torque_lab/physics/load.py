@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from torque_lab.physics.check import check_description
-from torque_lab.physics.description import describe
+from torque_lab.physics.describe import describe
 from torque_lab.physics.errors import Finding, ModelError
 from torque_lab.physics.expand import expand
 from torque_lab.physics.model import Robot

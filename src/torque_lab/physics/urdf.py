@@ -11,8 +11,10 @@ import numpy as np
 
 from torque_lab.physics.assembly import NOTHING, rigid_groups
 from torque_lab.physics.check import check_description
-from torque_lab.physics.description import Description, Joint, Source, describe
+from torque_lab.physics.describe import describe
+from torque_lab.physics.description import Description, Joint
 from torque_lab.physics.errors import ERROR, Finding, ModelError
+from torque_lab.physics.markup import Source
 from torque_lab.physics.model import (
     FLOATING,
     PRISMATIC,

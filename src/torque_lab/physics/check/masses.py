@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from torque_lab.physics.assembly import Group, rigid_groups
-from torque_lab.physics.description import Array, Description, Inertial
+from torque_lab.physics.description import Description, Inertial
 from torque_lab.physics.errors import ERROR, WARNING, Finding
+from torque_lab.physics.poses import Array
 
 TINY_MASS = 1e-4
 """In kg; lighter moving bodies are mostly placeholders, and make stiff equations."""

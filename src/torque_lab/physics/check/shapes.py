@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from torque_lab.physics.assembly import NOTHING, combine
-from torque_lab.physics.description import Array, Description, Link, Shape
+from torque_lab.physics.description import Description, Link, Shape
 from torque_lab.physics.errors import WARNING, Finding
 from torque_lab.physics.model import Inertia
+from torque_lab.physics.poses import Array
 
 FAR = 10.0
 """A factor between the declared inertia and that of the shape; wrong units give 1000 and more."""
