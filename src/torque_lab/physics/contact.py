@@ -30,6 +30,7 @@ import numpy as np
 from .forces import joint_positions
 from .model import FLOATING, Array, Robot, Scalar
 from .scalar import clamp
+from .tracing.function import repeated
 from .tree_solve import solve_mass_matrix, solve_positive
 
 SWEEPS = 40
@@ -150,9 +151,9 @@ def _project(A: Array, w: Array, bounds: list[Scalar], low: list[Scalar], high: 
     velocities that the stops allow.
     """
     rub, stop = _all_stick(A, w, bounds), w * 0.0
-    w = w + A @ rub
-    for _ in range(SWEEPS if len(w) > 1 else 1):
-        w, rub, stop = _sweep(A, w, rub, stop, bounds, low, high)
+    times = SWEEPS if len(w) > 1 else 1
+    _, rub, stop = repeated('sweep', times, _sweep, (w + A @ rub, rub, stop),
+                            (A, bounds, low, high))
     return rub, stop
 
 
@@ -166,9 +167,11 @@ def _all_stick(A: Array, w: Array, bounds: list[Scalar]) -> Array:
     return rub
 
 
-def _sweep(A: Array, w: Array, rub: Array, stop: Array, bounds: list[Scalar], low: list[Scalar],
-           high: list[Scalar]) -> tuple[Array, Array, Array]:
+def _sweep(velocity_and_impulses: tuple[Array, Array, Array],
+           problem: tuple[Array, list[Scalar], list[Scalar], list[Scalar]],
+           ) -> tuple[Array, Array, Array]:
     """One sweep: each row in turn takes the impulse that is best while the others stay."""
+    (w, rub, stop), (A, bounds, low, high) = velocity_and_impulses, problem
     rub, stop = rub.copy(), stop.copy()
     for i in range(len(w)):
         if bounds[i] is not None:

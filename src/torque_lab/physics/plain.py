@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .composite_body import mass_matrix
@@ -13,7 +15,7 @@ from .stepping import Drive, Dynamics, is_sane, step
 
 
 class Layout:
-    """Where things stand in the two buffers that a kernel works on: state and inputs."""
+    """Where things stand in the block of numbers that a kernel works on."""
 
     def __init__(self, robot: Robot) -> None:
         nq, nv = robot.nq, robot.nv
@@ -24,6 +26,7 @@ class Layout:
         self.dissipated = self.work + 1
         self.state_size = self.work + 2
 
+        # the inputs, counted from their own start
         self.command = slice(0, nv)
         self.external = slice(nv, 2 * nv)
         self.damping = slice(2 * nv, 3 * nv)
@@ -31,6 +34,13 @@ class Layout:
         self.gravity = slice(4 * nv, 4 * nv + 3)
         self.step_length = 4 * nv + 3
         self.input_size = self.step_length + 1
+
+        # one block for all: state, inputs, a rejected state, the command after saturation
+        self.x = slice(0, self.state_size)
+        self.u = slice(self.state_size, self.state_size + self.input_size)
+        self.rejected = slice(self.u.stop, self.u.stop + self.state_size)
+        self.applied = slice(self.rejected.stop, self.rejected.stop + nv)
+        self.size = self.applied.stop
 
     def state(self, x: Array) -> State:
         """State in a buffer (state_size,)."""
@@ -45,26 +55,36 @@ class PlainKernel:
     """Steps of one robot with one integrator, in Python."""
 
     def __init__(self, robot: Robot, integrator: Integrator, track_energy: bool) -> None:
-        self.layout = Layout(robot)
-        self.rejected = np.zeros(self.layout.state_size)
-        """The state that was no good, after a call that ended early."""
+        self._layout = Layout(robot)
         self._robot = robot
         self._integrator = integrator
         self._track_energy = track_energy
 
-    def run(self, x: Array, u: Array, n: int, first: bool) -> int:
-        """Advance the buffer x by n steps with the inputs u; return how many were good."""
-        layout = self.layout
+    def bind(self, block: Array, first: bool = False) -> Callable[[int], int]:
+        """
+        Return a function that makes n steps on a block and returns how many were good.
+
+        It returns −1 and changes nothing if a command or external force is not finite.  With
+        ``first``, the first of the steps starts from a state without a past.
+        """
+        return lambda n: self._run(block, n, first)
+
+    def _run(self, block: Array, n: int, first: bool) -> int:
+        layout = self._layout
+        x, u = block[layout.x], block[layout.u]
+        if not np.isfinite(u[:layout.external.stop]).all():
+            return -1
         robot = self._robot.replace(gravity=u[layout.gravity].copy())
         dynamics = Dynamics(lambda q: mass_matrix(robot, q),
                             lambda q, qd, tau: forward_dynamics(robot, q, qd, tau))
         drive = Drive(saturate(robot, u[layout.command]), u[layout.external].copy(),
                       u[layout.damping].copy(), u[layout.friction].copy())
+        block[layout.applied] = drive.command
         state, h = layout.state(x.copy()), float(u[layout.step_length])
         for k in range(n):
             new = self._step(robot, dynamics, drive, state, h, first and k == 0)
             if not is_sane(new):
-                self.rejected[:] = layout.pack(new)
+                block[layout.rejected] = layout.pack(new)
                 x[:] = layout.pack(state)
                 return k
             state = new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -9,10 +10,10 @@ import numpy as np
 
 from .energy import kinetic_energy, potential_energy
 from .errors import Divergence
-from .forces import saturate
-from .integrators import Integrator
+from .integrators import Adaptive, Integrator
 from .integrators import integrator as find_integrator
 from .model import Array, Robot
+from .pending import Kernel, Pending, find_compiler
 from .plain import Layout, PlainKernel
 from .stepping import normalise
 from .trajectory import Trajectory
@@ -60,30 +61,29 @@ class Simulator:
             raise ValueError(f'{robot.name}: dt must be a positive time in s, not {dt}')
         self._robot = robot
         self._dt = float(dt)
-        self._compiled = compiled
+        self._compile = find_compiler(compiled)
         self._track_energy = track_energy
-        self._layout = layout = Layout(robot)
+        self._integrator = find_integrator(integrator)
         self._nv = robot.nv
-        self._x = np.zeros(layout.state_size)
-        self._u = np.zeros(layout.input_size)
-        self._command = self._u[layout.command]
-        self._external = self._u[layout.external]
-        self._pushed = False
+        self._layout = layout = Layout(robot)
+        self._block = np.zeros(layout.size)
+        self._x, self._u = self._block[layout.x], self._block[layout.u]
+        self._command, self._external = self._u[layout.command], self._u[layout.external]
         self._u[layout.damping] = robot.damping
         self._u[layout.friction] = robot.friction
         self._u[layout.gravity] = robot.gravity
         self._u[layout.step_length] = dt
-        self._integrator = find_integrator(integrator)
-        self._kernel = self._find_kernel()
+        self._pushed = False
+        self._first = True
+        self._pending: Pending | None = None
+        self._use(self._find_kernel(robot, self._u))
         self.reset()
 
     @property
     def robot(self) -> Robot:
         """The robot, with gravity, damping and friction as they are now."""
-        layout = self._layout
-        return self._robot.replace(gravity=self._u[layout.gravity].copy(),
-                                   damping=self._u[layout.damping].copy(),
-                                   friction=self._u[layout.friction].copy())
+        return self._robot.replace(gravity=self.gravity, damping=self.damping,
+                                   friction=self.friction)
 
     @property
     def dt(self) -> float:
@@ -118,7 +118,7 @@ class Simulator:
     @property
     def applied_effort(self) -> Array:
         """Last command (nv,) after saturation: N m or N, or V where a joint has a motor."""
-        return saturate(self._robot, self._command)
+        return self._block[self._layout.applied].copy()
 
     @property
     def integrator(self) -> str:
@@ -128,8 +128,8 @@ class Simulator:
     @integrator.setter
     def integrator(self, value: str | Integrator) -> None:
         self._integrator = find_integrator(value)
-        self._kernel = self._find_kernel()
         self._first = True
+        self._use(self._find_kernel(self._robot, self._u))
 
     @property
     def compiled(self) -> bool:
@@ -153,22 +153,41 @@ class Simulator:
 
     def set_parameters(self, gravity: Array | Sequence[float] | None = None,
                        damping: Array | Sequence[float] | None = None,
-                       friction: Array | Sequence[float] | None = None) -> None:
+                       friction: Array | Sequence[float] | None = None,
+                       robot: Robot | None = None, wait: bool = True) -> None:
         """
         Change gravity (3,), damping (nv,) or Coulomb friction (nv,) between two steps.
 
-        They are inputs of the compiled kernel.  Only a change of which entries are zero (gravity
-        tilted out of its plane, friction where there was none) calls for another kernel.
+        They are inputs of the compiled kernel, so the next step uses them.  Only where zeros come
+        or go (gravity tilted, friction where there was none), or with another ``robot`` of the
+        same joints (a mass changed), another kernel is compiled.  With ``wait=False`` that happens
+        in a thread of its own: steps go on as before and the change comes in when it is ready.
         """
-        new = self._u.copy()
+        self._settle_pending(wait=True)
+        if robot is not None and (robot.nq, robot.nv) != (self._robot.nq, self._nv):
+            raise ValueError(f'{self._robot.name}: {robot.name} has other joints; start a new '
+                             f'simulator for it')
+        inputs = self._u.copy()
         for name, value in (('gravity', gravity), ('damping', damping), ('friction', friction)):
+            if value is None and robot is not None:
+                value = getattr(robot, name)
             if value is not None:
                 entries = self._vector(name, value, 3 if name == 'gravity' else self._nv)
                 if name != 'gravity' and (entries < 0).any():
                     raise ValueError(f'{self._robot.name}: {name} must not be negative')
-                new[getattr(self._layout, name)] = entries
-        self._u[:] = new
-        self._kernel = self._find_kernel()
+                inputs[getattr(self._layout, name)] = entries
+        self._pending = Pending(robot or self._robot, inputs, self._find_kernel, wait)
+        self._settle_pending(wait)
+
+    def _settle_pending(self, wait: bool) -> None:
+        """Let a change of parameters come in, if it is ready or worth waiting for."""
+        pending = self._pending
+        if pending is not None and (wait or pending.ready):
+            self._pending = None
+            kernel = pending.result()
+            self._robot = pending.robot
+            self._u[self._layout.external.stop:] = pending.inputs[self._layout.external.stop:]
+            self._use(kernel)
 
     def reset(self, q: Array | Sequence[float] | None = None,
               qd: Array | Sequence[float] | None = None) -> None:
@@ -184,9 +203,10 @@ class Simulator:
         self._x[:] = 0.0
         self._x[layout.q] = position
         self._x[layout.qd] = velocity
-        self._command[:] = 0.0
+        self._block[layout.applied] = 0.0
         self._steps = 0
         self._first = True
+        self._use(self._kernel)
 
     def step(self, effort: Array | Sequence[float], n: int = 1,
              external: Array | Sequence[float] | None = None) -> None:
@@ -194,19 +214,61 @@ class Simulator:
         Make n steps under a constant effort (nv,), in N m or N, or V where a joint has a motor.
 
         ``external`` (nv,) is a further generalised force over this call, not saturated: a push by
-        hand, or ``Jᵀ F``.  Raises `Divergence` if the state leaves the finite or the reasonable.
+        hand, or ``Jᵀ F``.  Raises `Divergence` if the state leaves the finite or the reasonable,
+        and ValueError, with the state untouched, if an argument is no good.
         """
-        if len(effort) != self._nv:
-            raise ValueError(self._complaint('effort', effort))
-        effort = self._vector('effort', effort, self._nv)
-        push = np.zeros(self._nv) if external is None else self._vector('external', external,
-                                                                        self._nv)
-        self._command[:], self._external[:] = effort, push
-        done = self._kernel.run(self._x, self._u, n, self._first)
-        self._steps += done
-        self._first = self._first and not done
+        if self._pending is not None:
+            self._settle_pending(wait=False)
+        if type(n) is not int or n < 1:
+            n = self._count(n)
+        try:
+            if len(effort) != self._nv:
+                raise ValueError
+            self._command[:] = effort
+        except (TypeError, ValueError):
+            raise ValueError(self._complaint('effort', effort, self._nv)) from None
+        if external is not None:
+            self._external[:] = self._vector('external', external, self._nv)
+            self._pushed = True
+        elif self._pushed:
+            self._external[:] = 0.0
+            self._pushed = False
+        done = self._advance(n)
         if done != n:
-            raise self._divergence()
+            self._stopped(done, effort)
+        self._steps += done
+        if self._first:
+            self._first = False
+            self._use(self._kernel)
+
+    def _stopped(self, done: int, effort: Array | Sequence[float]) -> None:
+        """Say why a call ended early."""
+        if done < 0:
+            raise ValueError(self._complaint('effort', effort, self._nv))
+        self._steps += done
+        raise self._divergence()
+
+    def _use(self, kernel: Kernel) -> None:
+        """Take a kernel for the next steps."""
+        self._kernel = kernel
+        self._advance = kernel.bind(self._block, self._first)
+
+    def _find_kernel(self, robot: Robot, inputs: Array) -> Kernel:
+        """Kernel for a robot and its parameters: compiled, or plain where that cannot be."""
+        if self._compile is None or isinstance(self._integrator, Adaptive):
+            return PlainKernel(robot, self._integrator, self._track_energy)
+        return self._compile(robot, self._integrator, inputs, self._track_energy)
+
+    def _count(self, n: int) -> int:
+        """Return a number of steps as an int, or refuse it."""
+        try:
+            count = operator.index(n)
+        except TypeError:
+            count = 0
+        if count < 1:
+            raise ValueError(f'{self._robot.name}: n must be a whole number of steps, 1 or more, '
+                             f'not {n}')
+        return count
 
     @property
     def energy(self) -> Energy:
@@ -245,9 +307,6 @@ class Simulator:
             effort[k] = self.applied_effort
         return Trajectory(t, q, qd, effort)
 
-    def _find_kernel(self) -> PlainKernel:
-        return PlainKernel(self._robot, self._integrator, self._track_energy)
-
     def _multiple(self, name: str, value: float, unit: float | None = None) -> int:
         """How many steps of dt a time is; refused unless it is a whole number of units."""
         unit = unit or self._dt
@@ -267,17 +326,15 @@ class Simulator:
             raise ValueError(self._complaint(name, value, length))
         return array
 
-    def _complaint(self, name: str, value: Array | Sequence[float], length: int | None = None,
-                   ) -> str:
+    def _complaint(self, name: str, value: Array | Sequence[float], length: int) -> str:
         """What is wrong with a vector."""
-        length = self._nv if length is None else length
         shape = np.shape(value)
         wrong = f'got {value}' if shape == (length,) else f'got shape {shape}'
         return f'{self._robot.name}: {name} needs {length} finite numbers; {wrong}'
 
     def _divergence(self) -> Divergence:
         """Error that names the joint, the step and the time."""
-        rejected = self._layout.state(self._kernel.rejected)
+        rejected = self._layout.state(self._block[self._layout.rejected])
         what, index = _worst(rejected.q, rejected.qd)
         return Divergence(self._robot.name, self._entry_name(what, index), self._steps + 1,
                           self.time + self._dt, f'its {what} became '
