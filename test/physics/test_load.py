@@ -69,6 +69,10 @@ def test_a_robot_cannot_be_changed():
     model = load('pendulum')
     with pytest.raises(AttributeError):
         model.name = 'other'
+    for array in (model.damping, model.start, model.bodies[0].axis, model.bodies[0].inertia.com,
+                  model.frames['tip'].translation):
+        with pytest.raises(ValueError, match='read-only'):
+            array[0] = 1
     assert model.replace(name='other').name == 'other'
     assert model.name == 'pendulum'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from torque_lab.physics.assembly import NOTHING, rigid_groups
 from torque_lab.physics.check import check_description
 from torque_lab.physics.describe import describe
-from torque_lab.physics.description import Description, Joint
+from torque_lab.physics.description import Description, Joint, JointExtension
 from torque_lab.physics.errors import ERROR, Finding, ModelError
 from torque_lab.physics.markup import Source
 from torque_lab.physics.model import (
@@ -75,19 +75,33 @@ class _Dof:
     """Which of the file's joint's entries this is."""
 
     @property
-    def limited(self) -> bool:
-        return self.joint.kind in ('revolute', 'prismatic')
+    def width(self) -> int:
+        """Return the number of velocities."""
+        return self.v.stop - self.v.start
 
 
 def _build(description: Description) -> Robot:
     dofs = list(_degrees_of_freedom(description.joints))
     bodies, frames = _tree(description, dofs)
-    return Robot(
+    robot = Robot(
         name=description.name, urdf=description.text, bodies=bodies, frames=frames,
         joint_names=tuple(dof.name for dof in dofs if dof.kind != FLOATING),
         gravity=description.gravity,
         point_masses=frozenset(point.link for point in description.point_masses),
         **_joint_arrays(description, dofs))
+    _freeze(robot)
+    return robot
+
+
+def _freeze(part: Any) -> None:
+    """Make every array of a robot read-only: nobody changes a model that others hold."""
+    if isinstance(part, np.ndarray):
+        part.flags.writeable = False
+    elif isinstance(part, (tuple, dict)):
+        for member in part.values() if isinstance(part, dict) else part:
+            _freeze(member)
+    elif is_dataclass(part):
+        _freeze(vars(part))
 
 
 def _degrees_of_freedom(joints: Sequence[Joint]) -> Iterator[_Dof]:
@@ -153,52 +167,62 @@ def _body(name: str, dof: _Dof, at: Frame, inertia: Inertia) -> Body:
 
 def _joint_arrays(description: Description, dofs: Sequence[_Dof]) -> dict[str, Any]:
     """Everything that stands in the order of ``q`` or ``qd``."""
-    nq, nv = (dofs[-1].q.stop, dofs[-1].v.stop) if dofs else (0, 0)
-    values = {name: np.zeros(nv) for name in (
-        'damping', 'friction', 'stiffness', 'spring_rest', 'start_velocity')}
-    values |= {name: np.full(nv, math.inf) for name in (
-        'upper', 'effort_limit', 'velocity_limit')}
-    values['lower'] = np.full(nv, -math.inf)
-    start = np.zeros(nq)
     extensions = {extension.joint: extension for extension in description.joint_extensions}
-    for dof in dofs:
-        joint, v = dof.joint, dof.v
-        if dof.kind == FLOATING:
-            start[dof.q] = 0, 0, 0, 0, 0, 0, 1
-        else:
-            values['damping'][v], values['friction'][v] = joint.damping, joint.friction
-        if joint.limit is not None:
-            values['effort_limit'][v] = _or_infinite(joint.limit.effort)
-            values['velocity_limit'][v] = _or_infinite(joint.limit.velocity)
-        if joint.limit is not None and dof.limited:
-            values['lower'][v], values['upper'][v] = joint.limit.lower, joint.limit.upper
-            start[dof.q] = min(max(0.0, joint.limit.lower), joint.limit.upper)
-        extension = extensions.get(joint.name)
-        if extension is None:
-            continue
-        if extension.passive:
-            values['effort_limit'][v] = 0.0
-        values['stiffness'][v] = extension.stiffness or 0.0
-        values['spring_rest'][v] = extension.rest or 0.0
-        if extension.start is not None:
-            start[dof.q] = _part(extension.start, dof, dof.q)
-        if extension.start_velocity is not None:
-            values['start_velocity'][v] = _part(extension.start_velocity, dof, v)
-    motors: list[Motor | None] = [None] * nv
-    for motor in description.motors:
-        dof = next(dof for dof in dofs if dof.name == motor.joint)
-        motors[dof.v.start] = Motor(**motor.numbers)
-    return {**values, 'start': start, 'motors': tuple(motors)}
+    entries = [_entries(dof, extensions.get(dof.joint.name, _silent(dof.joint))) for dof in dofs]
+    motors = {motor.joint: Motor(**motor.numbers) for motor in description.motors}
+    return {
+        **{name: np.array([value for entry in entries for value in entry[name]], dtype=float)
+           for name in ENTRIES},
+        'motors': tuple(motors.get(dof.name) for dof in dofs for _ in range(dof.width)),
+    }
+
+
+ENTRIES = ('damping', 'friction', 'stiffness', 'spring_rest', 'lower', 'upper', 'effort_limit',
+           'velocity_limit', 'start', 'start_velocity')
+
+
+def _silent(joint: Joint) -> JointExtension:
+    """Return the extension of a joint that has none."""
+    return JointExtension(joint.name, joint.place, None, None, None, None, passive=False)
+
+
+def _entries(dof: _Dof, extension: JointExtension) -> dict[str, Sequence[float]]:
+    """One joint's part of each array."""
+    joint, limit = dof.joint, dof.joint.limit
+    effort, velocity = (None, None) if limit is None else (limit.effort, limit.velocity)
+    bounded = limit is not None and joint.kind in ('revolute', 'prismatic')
+    lower, upper = (limit.lower, limit.upper) if limit and bounded else (-math.inf, math.inf)
+    free = dof.kind == FLOATING
+    single = {
+        'damping': 0.0 if free else joint.damping,
+        'friction': 0.0 if free else joint.friction,
+        'stiffness': extension.stiffness or 0.0,
+        'spring_rest': extension.rest or 0.0,
+        'lower': lower,
+        'upper': upper,
+        'effort_limit': 0.0 if extension.passive else _or_infinite(effort),
+        'velocity_limit': _or_infinite(velocity),
+    }
+    nearest = (0.0, 0.0, 0.0, *IDENTITY) if free else (min(max(0.0, lower), upper),)
+    return {
+        **{name: (value,) * dof.width for name, value in single.items()},
+        'start': nearest if extension.start is None else _start(dof, extension.start),
+        'start_velocity': (0.0,) * dof.width if extension.start_velocity is None
+        else extension.start_velocity[dof.part:dof.part + dof.width],
+    }
+
+
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
+"""The quaternion of no rotation: x, y, z, w."""
 
 
 def _or_infinite(limit: float | None) -> float:
     return math.inf if limit is None else limit
 
 
-def _part(values: tuple[float, ...], dof: _Dof, entries: slice) -> tuple[float, ...]:
-    width = entries.stop - entries.start
-    part = values[dof.part * width:(dof.part + 1) * width]
-    if dof.kind == FLOATING and width == 7:
-        norm = math.sqrt(sum(value * value for value in part[3:]))
-        part = (*part[:3], *(value / norm for value in part[3:]))
-    return part
+def _start(dof: _Dof, values: tuple[float, ...]) -> tuple[float, ...]:
+    """Return this joint's part of a start position, its quaternion at unit length."""
+    if dof.kind != FLOATING:
+        return values[dof.part:dof.part + 1]
+    norm = math.hypot(*values[3:])
+    return (*values[:3], *(value / norm for value in values[3:]))
