@@ -1,0 +1,109 @@
+"""Both nodes together: the loop, and what each says when the other is gone."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import GetParameters, SetParameters
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from torque_lab.nodes import interface
+
+GOAL = -1.2566370614359172
+
+
+def near(states, goal, tolerance=0.01):
+    return lambda: states and np.abs(np.array(states[-1].position) - goal).max() < tolerance
+
+
+def set_parameter(lab, name, value):
+    parameter = Parameter(name=name, value=ParameterValue(
+        type=ParameterType.PARAMETER_DOUBLE, double_value=value))
+    request = SetParameters.Request(parameters=[parameter])
+    return lab.call(SetParameters, '/controller/set_parameters', request).results[0]
+
+
+@pytest.mark.parametrize('command', ['array', 'stamped'])
+def test_pendulum_comes_to_its_goal_and_stays(lab, command):
+    lab.dynamics()
+    lab.controller(command=command)
+    states = lab.listen(JointState, interface.JOINT_STATES)
+    lab.wait(near(states, GOAL, 0.001), 'the goal')
+    lab.spin(1.0)
+    assert near(states, GOAL, np.radians(0.1))()
+
+
+def test_controller_reads_joints_by_name_whatever_their_order(lab):
+    lab.controller('double_pendulum_pid')
+    lab.dynamics('double_pendulum', start='paused')  # only for its description
+    lab.wait_for_line('controller', 'pid on joint1, joint2')
+    commands = lab.listen(Float64MultiArray, interface.EFFORT_COMMANDS)
+    publisher = lab.node.create_publisher(JointState, interface.JOINT_STATES, 1)
+    lab.wait(lambda: publisher.get_subscription_count() > 0, 'discovery')
+    state = JointState(name=['joint2', 'gripper', 'joint1'], position=[1.84, 9.9, -1.46 - 0.01],
+                       velocity=[0.0, 9.9, 0.0])
+
+    def answered():
+        state.header.stamp.nanosec += 1000
+        publisher.publish(state)
+        lab.spin(0.02)
+        return [c for c in commands if abs(c.data[0] - 30.0) < 1.0 and abs(c.data[1]) < 1.0]
+    lab.wait(answered, 'an answer with the joints in their places')
+
+
+def test_goal_and_gains_change_while_it_runs(lab):
+    lab.dynamics()
+    lab.controller()
+    states = lab.listen(JointState, interface.JOINT_STATES)
+    lab.wait(near(states, GOAL), 'the first goal')
+    publisher = lab.node.create_publisher(Float64MultiArray, '/controller/goal', 1)
+    lab.wait(lambda: publisher.get_subscription_count() > 0, 'discovery')
+    publisher.publish(Float64MultiArray(data=[0.3]))
+    lab.wait(near(states, 0.3), 'the second goal')
+    assert set_parameter(lab, 'gains.joint1.p', 1200.0).successful
+    got = lab.call(GetParameters, '/controller/get_parameters',
+                   GetParameters.Request(names=['gains.joint1.p']))
+    assert got.values[0].double_value == 1200.0
+    lab.spin(0.5)
+    assert near(states, 0.3)(), 'the change of gain upset the arm'
+
+
+@pytest.mark.parametrize(('name', 'value'), [
+    ('gains.joint1.p', -1.0), ('gains.joint1.i', float('nan')),
+    ('gains.joint1.u_clamp_max', -500.0)])
+def test_bad_gain_is_refused_with_the_reason(lab, name, value):
+    lab.dynamics()
+    lab.controller()
+    lab.wait_for_line('controller', 'pid on joint1')
+    result = set_parameter(lab, name, value)
+    assert not result.successful
+    assert result.reason
+
+
+def test_controller_killed_drops_the_effort_and_a_new_one_takes_over(lab):
+    lab.dynamics()
+    controller = lab.controller()
+    states = lab.listen(JointState, interface.JOINT_STATES)
+    lab.wait(near(states, GOAL), 'the goal')
+    os.kill(controller.pid, signal.SIGKILL)
+    lab.wait_for_line('dynamics', 'no command for 0.1 s: effort set to zero; is the controller')
+    lab.wait(lambda: states[-1].effort[0] == 0.0, 'zero effort')
+    lab.controller()
+    lab.wait_for_line('dynamics', 'commands are back')
+    lab.wait(near(states, GOAL), 'the goal again')
+
+
+def test_dynamics_killed_is_noticed_and_its_restart_survived(lab):
+    dynamics = lab.dynamics()
+    controller = lab.controller()
+    states = lab.listen(JointState, interface.JOINT_STATES)
+    lab.wait(near(states, GOAL), 'the goal')
+    os.kill(dynamics.pid, signal.SIGKILL)
+    lab.wait_for_line('controller', 'no joint states for')
+    states.clear()
+    lab.dynamics()
+    lab.wait_for_line('controller', 'time jumped back')
+    lab.wait(near(states, GOAL), 'the goal again')
+    assert controller.exit_status is None
