@@ -136,7 +136,7 @@ class DynamicsNode(Node):
         self._state_publisher = self.create_publisher(
             JointState, interface.JOINT_STATES, interface.NEWEST)
         self._clock_publisher = self.create_publisher(
-            ClockMessage, interface.CLOCK, interface.CLOCK_QOS)
+            ClockMessage, interface.CLOCK, interface.NEWEST)
         self._energy_publisher = self.create_publisher(
             Float64MultiArray, '~/energy', interface.NEWEST)
         self._diagnostics_publisher = self.create_publisher(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile
 
 JOINT_STATES = '/joint_states'
 EFFORT_COMMANDS = '/effort_controller/commands'
@@ -17,9 +17,6 @@ build a standing delay, because the reader then works through old messages."""
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """For the robot's description: whoever comes late still gets it."""
-
-CLOCK_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""What rclpy's and rclcpp's time sources ask for."""
 
 NANOSECONDS = 1_000_000_000
 

@@ -25,8 +25,10 @@ def whole_ratio(name: str, rate: float, of_name: str, of_rate: float) -> int:
     whole = round(ratio)
     if whole >= 1 and abs(ratio - whole) < 1e-6 * ratio:
         return whole
-    below = of_rate / max(1, int(ratio) + 1)
-    above = of_rate / max(1, int(ratio))
+    if ratio < 1.0:
+        raise ValueError(f'{name} = {rate:g} Hz is more than the {of_rate:g} Hz of {of_name}; '
+                         f'{of_rate:g} Hz is the most')
+    below, above = of_rate / (int(ratio) + 1), of_rate / int(ratio)
     raise ValueError(f'{name} = {rate:g} Hz does not divide the {of_rate:g} Hz of {of_name}; '
                      f'the nearest valid rates are {below:.6g} Hz and {above:.6g} Hz')
 
