@@ -197,3 +197,17 @@ def test_the_ur5_has_the_published_masses_and_limits():
     for body, along, across in ((robot.bodies[1], 0.0151074, 0.1338858354),
                                 (robot.bodies[2], 0.004095, 0.0312168035)):
         np.testing.assert_array_equal(body.inertia.about_com, np.diag([along, across, across]))
+
+
+@pytest.mark.parametrize('name', MODELS)
+def test_the_documentation_lists_every_argument_and_its_default(name):
+    page = models_folder().parent / 'docs' / 'models.md'
+    if not page.is_file():
+        pytest.skip('not in the source tree')
+    section = page.read_text(encoding='utf-8').split(f'\n### {name}\n')[1].split('\n#')[0]
+    listed = re.findall(r'`(\w+)` ([^,\s]+?)[,.](?=\s|$)', section.split('Arguments:')[1])
+    source = (models_folder() / f'{name}.urdf.xacro').read_text(encoding='utf-8')
+    declared = re.findall(r'<xacro:arg name="(\w+)" default="([^"]*)"', source)
+    plain = str.maketrans({'$': '', '{': '', '}': '', '*': ''})
+    assert listed == [(argument, default.translate(plain).replace('pi', 'π'))
+                      for argument, default in declared]
