@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 
@@ -281,6 +282,12 @@ def test_a_failed_expansion_leaves_nothing_behind(tmp_path):
     before = load('double_pendulum').urdf
     refusal(write(tmp_path, 'a.xacro', f'<robot {XACRO} name="r"><xacro:no/></robot>'))
     assert load('double_pendulum').urdf == before
+
+
+def test_several_threads_may_load_at_once():
+    with ThreadPoolExecutor(4) as pool:
+        robots = list(pool.map(lambda links: load('n_link', links=links), [1, 2, 3, 4] * 3))
+    assert [robot.nv for robot in robots] == [1, 2, 3, 4] * 3
 
 
 def test_findings_lead_to_the_line_in_an_included_macro(tmp_path):

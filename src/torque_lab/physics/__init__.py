@@ -18,7 +18,7 @@ from .forward import articulated_body, forward_dynamics
 from .joints import configuration_rate
 from .kinematics import centre_of_mass, forward_kinematics, jacobian
 from .linear import Linearisation, linearise
-from .load import load, shipped_models
+from .load import check_model, load, shipped_models
 from .newton_euler import bias, gravity_torque, inverse_dynamics
 from .task_space import operational_inertia, resolved_rate, static_torque, unreachable_directions
 from .urdf import load_urdf

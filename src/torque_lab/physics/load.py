@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,20 +44,25 @@ def shipped_models() -> tuple[str, ...]:
 
 
 def models_folder() -> Path:
-    """Return the folder of the shipped models: source tree, ament index or Python prefix."""
-    candidates = [Path(__file__).resolve().parents[3] / 'urdf']
+    """
+    Return the folder of the shipped models.
+
+    It is ``urdf`` in the source tree, and ``share/torque_lab/urdf`` below the prefix that the
+    package is installed to, by colcon or by pip; ROS's package index is asked last.
+    """
+    here = Path(__file__).resolve()
+    candidates = [here.parents[3] / 'urdf',
+                  *(parent / 'share' / 'torque_lab' / 'urdf' for parent in here.parents)]
     try:
         from ament_index_python.packages import get_package_share_directory
         candidates.append(Path(get_package_share_directory('torque_lab')) / 'urdf')
     except (ImportError, LookupError, OSError):
         pass  # no ROS here, or not installed by colcon
-    candidates.append(Path(sys.prefix) / 'share' / 'torque_lab' / 'urdf')
     for folder in candidates:
         if (folder / f'pendulum{SUFFIX}').is_file():
             return folder
-    raise ModelError('the shipped models are not installed: none of '
-                     + ', '.join(str(folder) for folder in candidates)
-                     + ' holds them; install the package again')
+    raise ModelError(f'the shipped models are not beside the package at {here.parents[1]}; '
+                     'install it again, with its data files')
 
 
 def find_model(name_or_path: str | Path) -> Path:

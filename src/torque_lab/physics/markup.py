@@ -2,8 +2,8 @@
 XML that knows its lines, and attributes that are what they should be.
 
 The XML is read with lxml because it knows the line of every element.  ROS's urdf_parser_py does
-not serve here: it keeps no line numbers, drops or rejects elements it does not know (our
-extension among them) and lets NaN and wrong counts of numbers pass.
+not serve here: it keeps no line numbers, drops elements it does not know (our extension among
+them), lets NaN pass and answers a wrong count of numbers with an assertion.
 
 A number that cannot be read becomes a :class:`~torque_lab.physics.errors.Finding` and is replaced
 by a harmless one, so that a single pass over the file reports everything.
