@@ -11,9 +11,11 @@ from torque_lab.physics.model import Robot
 from torque_lab.physics.urdf import load_urdf
 
 if TYPE_CHECKING:
+    from torque_lab.physics.rollout import rollout
     from torque_lab.physics.simulator import Simulator
 
-__all__ = ['Divergence', 'ModelError', 'Robot', 'Simulator', 'load', 'load_urdf', 'shipped_models']
+__all__ = ['Divergence', 'ModelError', 'Robot', 'Simulator', 'load', 'load_urdf', 'rollout',
+           'shipped_models']
 
 _ON_DEMAND = {'Simulator': 'simulator', 'rollout': 'rollout'}
 

@@ -61,6 +61,8 @@ class Integrator(Protocol):
     has_memory: bool
     """Whether a step uses the acceleration of the step before."""
 
+    def __hash__(self) -> int: ...
+
     def start(self, system: System, state: State, h: Scalar) -> State:
         """First step of length h, in s, from a state without a past."""
 

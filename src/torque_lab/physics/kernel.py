@@ -37,7 +37,11 @@ from .tracing.emitter import Writer, module
 from .tracing.function import Function, trace
 from .tracing.python_function import python_function, releasing_function, wrapper
 
-Feedback = Callable[..., Any]
+TABLES = ', {} %record, i64 %every, i64 %due, i64 %record_lane'
+"""Further arguments of a kernel that records: where to, how often, when first, row per lane."""
+
+EFFORTS = ', {} %efforts, i64 %effort_lane, i64 %effort_step'
+"""Further arguments of a kernel that takes its efforts from a table."""
 
 
 class Pattern(NamedTuple):
@@ -163,16 +167,15 @@ class KernelText:
     def _head(self) -> str:
         """First line of the kernel."""
         pointer = self.pointer
-        tables = f', {pointer} %record, i64 %every, i64 %record_lane' if self.record else ''
-        if self.sequence:
-            tables += f', {pointer} %efforts, i64 %effort_lane, i64 %effort_step'
+        tables = TABLES.format(pointer) if self.record else ''
+        tables += EFFORTS.format(pointer) if self.sequence else ''
         return f'define i64 @run({pointer} %block, i64 %from, i64 %to{tables})'
 
     def _phis(self, start: dict[int, str], result: dict[int, str]) -> list[str]:
         """What the loop carries from step to step."""
         lines = ['  %k = phi i64 [ %from, %begin ], [ %next, %good ]']
         if self.record:
-            lines += ['  %left = phi i64 [ %every, %begin ], [ %left2, %good ]',
+            lines += ['  %left = phi i64 [ %due, %begin ], [ %left2, %good ]',
                       '  %out = phi i64 [ 0, %begin ], [ %out2, %good ]']
         return lines + [f'  %x{k} = phi {self.w.type} [ {name}, %begin ], [ {result[k]}, %good ]'
                         for k, name in start.items()]
@@ -270,8 +273,8 @@ class KernelText:
         """Write the state of each lane into its row, every so many steps."""
         w, size = self.w, self.layout.qd.stop
         w.plain('%fewer = sub i64 %left, 1')
-        w.plain('%due = icmp eq i64 %fewer, 0')
-        w.plain('br i1 %due, label %write, label %good')
+        w.plain('%now = icmp eq i64 %fewer, 0')
+        w.plain('br i1 %now, label %write, label %good')
         w.plain('write:')
         for lane in range(w.lanes):
             base = w.line(f'add i64 {w.line(f"mul i64 {lane}, %record_lane")}, %out')
