@@ -228,6 +228,12 @@ def test_short_waves_turn_sums_back_into_products():
 
 
 def test_long_equations_are_broken_before_signs():
-    lines = wrap('M = aaaa + bbbb − cccc + q̇₁', 14, 4)
-    assert lines == ['M = aaaa', '    + bbbb', '    − cccc', '    + q̇₁']
+    assert wrap('M = aaaa + bbbb − cccc + q̇₁', 15, 4) == [
+        'M = aaaa + bbbb', '    − cccc + q̇₁']
     assert columns('q̇₁') == 2
+
+
+def test_brackets_are_broken_only_if_they_must_be():
+    text = 'T = a + b (c + d) + e (f + g + h + i)'
+    assert wrap(text, 26, 4) == ['T = a + b (c + d)', '    + e (f + g + h + i)']
+    assert wrap(text, 16, 4) == ['T = a', '    + b (c + d)', '    + e (f + g', '    + h + i)']

@@ -171,16 +171,29 @@ def columns(text: str) -> int:
     return len(text) - sum(text.count(dot) for dot in DOTS[1:])
 
 
-def wrap(text: str, width: int, indent: int) -> list[str]:
-    """Break a long line before its plus and minus signs; later lines are indented."""
-    lines, line = [], ''
-    for part in re.split(r' (?=[+−=] )', text):
-        if line and columns(line) + 1 + columns(part) > width:
-            lines.append(line)
-            line = ' ' * indent + part
+def wrap(text: str, width: int, indent: int, depth: int = 0) -> list[str]:
+    """Break a long line before its signs, inside as few brackets as will do; indent the rest."""
+    if columns(text) <= width or depth > text.count('('):
+        return [text]
+    lines: list[str] = []
+    for part in _split_before_signs(text, depth):
+        if lines and columns(lines[-1]) + 1 + columns(part) <= width:
+            lines[-1] += f' {part}'
         else:
-            line = f'{line} {part}' if line else part
-    return [*lines, line]
+            lines += wrap(' ' * indent * bool(lines) + part, width, indent, depth + 1)
+    return lines
+
+
+def _split_before_signs(text: str, depth: int) -> list[str]:
+    """Parts of a line between its plus and minus signs, inside at most so many brackets."""
+    parts, inside = [''], 0
+    for piece in re.split(r'( [+−] |[()])', text):
+        inside += {'(': 1, ')': -1}.get(piece, 0)
+        if piece in (' + ', ' − ') and inside <= depth:
+            parts.append(piece.lstrip())
+        else:
+            parts[-1] += piece
+    return parts
 
 
 def matrix_lines(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -204,7 +204,8 @@ def _inertia(robot: Robot, index: int, ruler: _Ruler, table: _Table) -> Inertia:
         J = table.signed(f'J{number}', about_joint,
                          f'inertia of {body.name} about {body.joint} [kg m²]')
         return Inertia(mass, _array([0, 0, 0]), J * _outer(exact_direction(body.axis)))
-    com = ruler.measure(own.com, ruler.com_letter, f'centre of mass of {body.name}')
+    com = ruler.measure(own.com, ruler.com_letter,
+                        f'distance to the centre of mass of {body.name}')
     return Inertia(mass, com, _about_com(robot, index, table))
 
 
@@ -212,16 +213,16 @@ def _about_com(robot: Robot, index: int, table: _Table) -> Array:
     """Rotational inertia (3, 3): nothing, one number about the only axis, or the whole tensor."""
     body = robot.bodies[index]
     own, number = body.inertia.about_com, table.number(body.v.start)
-    meaning = f'of {body.name} about its centre of mass [kg m²]'
     links = {name for name, frame in robot.frames.items() if frame.body == index}
     axes = _turning_axes(robot, index)
     point = links & robot.point_masses and np.abs(own).max() < POINT_MASS_INERTIA
     if point or not axes:
         return _array(np.zeros((3, 3), dtype=int))
     if all(np.linalg.norm(np.cross(axes[0], axis)) < 1e-9 for axis in axes):
-        moment = table.signed(f'I{number}', axes[0] @ own @ axes[0], f'inertia {meaning}')
+        moment = table.signed(f'I{number}', axes[0] @ own @ axes[0],
+                              f'inertia of {body.name} about its centre of mass [kg m²]')
         return moment * _outer(exact_direction(axes[0]))
-    return _tensor(own, number, meaning, table)
+    return _tensor(own, number, body.name, table)
 
 
 def _turning_axes(robot: Robot, index: int) -> list[Array]:
@@ -235,7 +236,7 @@ def _turning_axes(robot: Robot, index: int) -> list[Array]:
     return found
 
 
-def _tensor(own: Array, number: str, meaning: str, table: _Table) -> Array:
+def _tensor(own: Array, number: str, link: str, table: _Table) -> Array:
     """Inertia tensor (3, 3) in symbols: equal moments share one, as those of a round rod do."""
     noise = 1e-12 * float(np.trace(own))
     moments: list[tuple[float, sympy.Symbol]] = []
@@ -245,14 +246,16 @@ def _tensor(own: Array, number: str, meaning: str, table: _Table) -> Array:
         shared = [symbol for known, symbol in moments if math.isclose(known, value, rel_tol=1e-9)]
         several = sum(math.isclose(other, value, rel_tol=1e-9) for other in diagonal) > 1
         name = f'I{number}' if several else f'I{"xyz"[i]}{number}'
-        about = '' if several else f'about {"xyz"[i]} '
+        axis = '' if several else f'{"xyz"[i]} through '
+        meaning = f'inertia of {link} about {axis}its centre of mass [kg m²]'
         if not shared:
-            moments.append((value, table.symbol(name, value, f'inertia {about}{meaning}')))
+            moments.append((value, table.symbol(name, value, meaning)))
         entries[i, i] = shared[0] if shared else moments[-1][1]
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if abs(own[i, j]) > noise:
             entries[i, j] = entries[j, i] = table.signed(
-                f'I{"xyz"[i]}{"xyz"[j]}{number}', own[i, j], f'product of inertia {meaning}')
+                f'I{"xyz"[i]}{"xyz"[j]}{number}', own[i, j],
+                f'product of inertia of {link} about its centre of mass [kg m²]')
     return _array(entries)
 
 
