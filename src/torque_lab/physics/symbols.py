@@ -246,8 +246,8 @@ def _tensor(own: Array, number: str, link: str, table: _Table) -> Array:
         shared = [symbol for known, symbol in moments if math.isclose(known, value, rel_tol=1e-9)]
         several = sum(math.isclose(other, value, rel_tol=1e-9) for other in diagonal) > 1
         name = f'I{number}' if several else f'I{"xyz"[i]}{number}'
-        axis = '' if several else f'{"xyz"[i]} through '
-        meaning = f'inertia of {link} about {axis}its centre of mass [kg m²]'
+        axis = 'centre of mass' if several else f'own {"xyz"[i]} axis'
+        meaning = f'inertia of {link} about its {axis} [kg m²]'
         if not shared:
             moments.append((value, table.symbol(name, value, meaning)))
         entries[i, i] = shared[0] if shared else moments[-1][1]
