@@ -66,6 +66,16 @@ def test_positions_stand_in_document_order_and_parents_come_first():
     assert list(model.frames) == ['base', 'a', 'b', 'c']
 
 
+def test_branches_stand_together_in_document_order():
+    model = load_urdf(robot(
+        link('base', ''), link('a'), link('b'), link('c'), link('d'),
+        joint('left', 'base', 'a'), joint('right', 'base', 'b'), joint('left_hand', 'a', 'c'),
+        joint('right_hand', 'b', 'd')))
+    assert [body.name for body in model.bodies] == ['a', 'c', 'b', 'd']
+    assert model.parents == (WORLD, 0, WORLD, 2)
+    assert model.joint_names == ('left', 'right', 'left_hand', 'right_hand')
+
+
 def test_a_robot_cannot_be_changed():
     model = load('pendulum')
     with pytest.raises(AttributeError):
@@ -168,6 +178,14 @@ def test_a_planar_joint_slides_in_its_plane_and_turns_about_the_normal(normal):
     assert model.bodies[2].name == 'a'
     if normal == '0 0 1':
         np.testing.assert_array_equal([x, y], [[1, 0, 0], [0, 1, 0]])
+
+
+def test_a_planar_joint_starts_where_its_three_numbers_say():
+    model = load_urdf(robot(
+        link('base', ''), link('a'), joint('p', 'base', 'a', 'planar', '<axis xyz="0 0 1"/>'),
+        '<torque_lab><joint name="p" start="1 2 3" start_velocity="4 5 6"/></torque_lab>'))
+    np.testing.assert_array_equal(model.start, [1, 2, 3])
+    np.testing.assert_array_equal(model.start_velocity, [4, 5, 6])
 
 
 # The extension element
