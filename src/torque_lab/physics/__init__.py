@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401 -- this file is the list of public names
 
+from .compiled_laws import CompiledLaws, compiled
 from .composite_body import mass_matrix
 from .coriolis import coriolis_matrix
 from .energy import (

@@ -56,7 +56,7 @@ def linearise(robot: Robot, q: Array, qd: Array, command: Array | None = None) -
         lambda step: missing_force(q + configuration_rate(robot, q, step), qd), nv)
     by_velocity = _derivative(lambda step: missing_force(q, qd + step), nv)
     by_command = _derivative(lambda step: smooth_forces(robot, q, qd, u + step), nv)
-    A = np.block([[_drift(robot, qd), np.eye(nv)],
+    A = np.block([[drift(robot, qd), np.eye(nv)],
                   [np.linalg.solve(M, by_position), np.linalg.solve(M, by_velocity)]])
     B = np.vstack([np.zeros((nv, nv)), np.linalg.solve(M, by_command)])
     return Linearisation(A, B)
@@ -74,9 +74,9 @@ def _derivative(function: Callable[[Array], Array], size: int) -> Array:
                      for unit in np.eye(size)]).T
 
 
-def _drift(robot: Robot, qd: Array) -> Array:
+def drift(robot: Robot, qd: Array) -> Array:
     """How a deviation of position moves by itself (nv, nv): ``−v ×`` for floating joints."""
-    drift = np.zeros((robot.nv, robot.nv))
+    drift = np.zeros((robot.nv, robot.nv), dtype=qd.dtype)
     for body in robot.bodies:
         if body.kind == FLOATING:
             drift[body.v, body.v] = -motion_cross(qd[body.v])

@@ -80,6 +80,8 @@ class Writer:
                 values[index] = self.constant(node[1])
             elif node[0] == 'input':
                 values[index] = arguments[node[1]]
+            elif node[0] == 'hold':
+                values[index] = values[node[1]]
             elif node[0] == 'call':
                 calls[index] = self.call(node[1], [values[i] for i in node[2:]])
             elif node[0] == 'output':

@@ -56,7 +56,7 @@ class Function:
             kind = self.graph.nodes[index]
             if kind[0] == 'call':
                 count += kind[1].operations * kind[1].times
-            elif kind[0] not in ('constant', 'input', 'output', 'neg'):
+            elif kind[0] not in ('constant', 'input', 'output', 'neg', 'hold'):
                 count += 1
         return count
 
