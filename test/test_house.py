@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+
 import torque_lab
 
 PACKAGE = Path(torque_lab.__file__).parent

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from torque_lab.nodes.commands import CommandBox, CommandRefusedError
 
 
@@ -63,8 +64,8 @@ def test_answer_to_an_older_state_is_late(box):
 @pytest.mark.parametrize(('offer', 'words'), [
     (lambda box: box.offer_array([1.0], 0.0), r'1 efforts for 2 joints \(shoulder, elbow\)'),
     (lambda box: box.offer_array([1.0, math.inf], 0.0), 'inf for joint "elbow" is not finite'),
-    (lambda box: box.offer_named(['shoulder', 'knee'], [1.0, 2.0], 0, 0.0), 'unknown joint "knee"'),
-    (lambda box: box.offer_named(['elbow', 'elbow'], [1.0, 2.0], 0, 0.0), '"elbow" is named twice'),
+    (lambda box: box.offer_named(['shoulder', 'knee'], [1.0, 2.0], 0, 0.0), 'unknown joint'),
+    (lambda box: box.offer_named(['elbow', 'elbow'], [1.0, 2.0], 0, 0.0), 'named twice'),
     (lambda box: box.offer_named(['elbow'], [1.0], 0, 0.0), 'no effort for joint "shoulder"'),
     (lambda box: box.offer_named(['elbow', 'shoulder'], [1.0], 0, 0.0), '2 names but 1 efforts'),
     (lambda box: box.offer_named(['elbow', 'shoulder'], [1.0, math.nan], 0, 0.0), 'not finite'),

@@ -1,6 +1,7 @@
 """Simulation time against wall time, with a clock that the test turns."""
 
 import pytest
+
 from torque_lab.nodes.pacing import BURST, CATCH_UP, Pacer, whole_ratio
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from torque_lab.cli.processes import NodeProcess, stop_all
 from torque_lab.physics.load import models_folder
 

@@ -1,5 +1,6 @@
 """The dynamics node as its users meet it: in a process of its own."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
+
 from torque_lab.nodes import interface
 from torque_lab.physics import load
 from torque_lab.physics.simulator import Simulator
@@ -64,7 +66,7 @@ def test_states_name_joints_in_urdf_order_and_stamps_count_whole_periods(lab):
     assert states[0].header.frame_id
     stamps = [s.header.stamp.sec * 10**9 + s.header.stamp.nanosec for s in states]
     assert all(stamp % 2_000_000 == 0 for stamp in stamps)
-    assert all(b > a for a, b in zip(stamps, stamps[1:], strict=False))
+    assert all(b > a for a, b in itertools.pairwise(stamps))
 
 
 def test_published_effort_is_the_applied_one_after_saturation(lab):

@@ -9,6 +9,7 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+
 from torque_lab.nodes import interface
 
 GOAL = -1.2566370614359172

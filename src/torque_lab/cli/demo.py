@@ -21,7 +21,8 @@ from torque_lab.physics.load import load, models_folder
 from torque_lab.physics.model import Robot
 
 HELP = 'hold an arm with two real ROS 2 nodes, in two processes, and watch it'
-FIRST_STATE_PATIENCE = 15.0
+PATIENCE = 20.0
+"""How long, in s, the nodes may take to find each other."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--controller', default='pid', choices=('pid',),
                         help='control law (default: pid)')
     parser.add_argument('--duration', type=float, default=8.0, metavar='S',
-                        help='simulated seconds (default: 8)')
+                        help='simulated seconds from the first command on (default: 8)')
     parser.add_argument('--output', type=Path, metavar='PNG',
                         help='where the plot goes (default: runs/demo_ROBOT_CONTROLLER.png)')
 
@@ -73,6 +74,7 @@ class _Demo:
         self._view = LiveView(robot, goal)
         self._lines: queue.Queue[tuple[str, str]] = queue.Queue()
         self._interrupted = False
+        self._parameters = Path(tempfile.gettempdir()) / f'torque_lab_demo_{os.getpid()}.yaml'
 
     def run(self) -> int:
         import rclpy
@@ -83,8 +85,8 @@ class _Demo:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._interrupt)
         self._announce()
-        processes = self._start()
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        processes: list[NodeProcess] = []
         try:
             observer = Observer(self._robot.joint_names)
             executor = make_executor()
@@ -92,6 +94,7 @@ class _Demo:
             failure = self._watch(executor, observer, processes)
         finally:
             stop_all(processes)
+            self._parameters.unlink(missing_ok=True)
             rclpy.try_shutdown()
         self._show_lines()
         self._view.finish()
@@ -113,24 +116,28 @@ class _Demo:
         self._view.say(f'look in from another terminal: ROS_DOMAIN_ID={domain} ./lab run '
                        'ros2 topic echo /joint_states (with ros2cli installed)\n')
 
-    def _start(self) -> list[NodeProcess]:
-        with tempfile.NamedTemporaryFile('w', suffix='.yaml', delete=False) as file:
+    def _start_dynamics(self) -> NodeProcess:
+        with self._parameters.open('w') as file:
             yaml.safe_dump({'dynamics': {'ros__parameters': {
                 'robot_description': self._robot.urdf}}}, file)
-        self._parameters = Path(file.name)
+        return self._start('dynamics', self._parameters)
+
+    def _start(self, name: str, parameters: Path) -> NodeProcess:
         environment = {**os.environ, 'RCUTILS_CONSOLE_OUTPUT_FORMAT': '{severity}: {message}',
                        'PYTHONUNBUFFERED': '1'}
-        return [
-            NodeProcess('dynamics', 'torque_lab.nodes.dynamics_node',
-                        ['--ros-args', '--params-file', file.name], environment, self._lines),
-            NodeProcess('controller', 'torque_lab.nodes.controller_node',
-                        ['--ros-args', '--params-file', str(self._config)], environment,
-                        self._lines)]
+        return NodeProcess(name, f'torque_lab.nodes.{name}_node',
+                           ['--ros-args', '--params-file', str(parameters)], environment,
+                           self._lines)
 
     def _watch(self, executor: Any, observer: Any, processes: list[NodeProcess]) -> str:
-        """Spin until the time is up; return what went wrong, if anything did."""
+        """
+        Start the nodes and spin until the time is up; return what went wrong, if anything did.
+
+        The controller starts when the held arm has been seen, so that the whole motion is.
+        """
         began = time.monotonic()
         recording = observer.recording
+        processes.append(self._start_dynamics())
         while not self._interrupted:
             executor.spin_once(timeout_sec=0.02)
             self._show_lines()
@@ -139,11 +146,14 @@ class _Demo:
                 if process.exit_status is not None:
                     return (f'the {process.name} node ended before its time '
                             f'(exit status {process.exit_status})')
-            if recording.time and recording.time[-1] - recording.time[0] >= self._args.duration:
+            if recording.time and len(processes) == 1:
+                processes.append(self._start('controller', self._config))
+            if observer.released and recording.time[-1] - observer.released >= self._args.duration:
                 return ''
-            if not recording.time and time.monotonic() - began > FIRST_STATE_PATIENCE:
-                return (f'no joint states in {FIRST_STATE_PATIENCE:g} s; is UDP on this machine '
-                        'blocked by a firewall?')
+            if not observer.released and time.monotonic() - began > PATIENCE:
+                missing = 'commands' if recording.time else 'joint states'
+                return (f'no {missing} in {PATIENCE:g} s; is UDP on this machine blocked by a '
+                        'firewall?')
         return ''
 
     def _show_lines(self) -> None:
@@ -154,7 +164,6 @@ class _Demo:
     def _sum_up(self, recording: Any) -> int:
         from torque_lab.cli.figure import draw
         from torque_lab.cli.summary import energy_residual, summarise
-        self._parameters.unlink(missing_ok=True)
         times, position, _, effort = recording.arrays()
         joints = summarise(self._robot, times, position, effort, self._goal)
         print('\nsummary')
@@ -167,12 +176,10 @@ class _Demo:
                   f'{joint.tolerance * joint.scale:g}{joint.unit}), largest effort '
                   f'{joint.largest_effort:.1f} {joint.effort_unit}')
         wall = max(recording.wall_end - recording.wall_start, 1e-9)
-        applied = int(recording.counters.get('commands applied', 0))
-        simulated = float(recording.counters.get('simulation time [s]', 0.0))
         print(f'  energy: change - work + dissipated = {energy_residual(recording.energy):.1e} J '
               'at most (0 would be perfect)')
         print(f'  rates: {len(times) / wall:.0f} states/s seen, '
-              f'{applied / max(simulated, 1e-9):.0f} commands applied per simulated second, '
+              f'{recording.commands_per_second():.0f} commands applied per simulated second, '
               f'{(times[-1] - times[0]) / wall:.3f} × real time')
         name = f'demo_{self._args.robot}_{self._args.controller}.png'
         path = self._args.output or Path('runs') / name

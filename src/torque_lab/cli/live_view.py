@@ -28,13 +28,12 @@ class LiveView:
         self._terminal = stream.isatty()
         self._drawn = 0
         self._next = 0.0
-        self._last = (time.monotonic(), 0, 0.0, 0)
-        self._rates = (0.0, 0.0, 0.0)
-        q_reach = robot.start
+        self._last = (time.monotonic(), 0, 0.0)
+        self._rates = (0.0, 0.0)
         self._reach = 1.15 * max(
             sum(float(np.linalg.norm(body.translation)) for body in robot.bodies[1:])
             + float(np.linalg.norm(robot.frame(robot.tip).translation)),
-            float(np.linalg.norm(forward_kinematics(robot, q_reach)[1])), 1e-3)
+            float(np.linalg.norm(forward_kinematics(robot, robot.start)[1])), 1e-3)
 
     def say(self, text: str) -> None:
         """Print a line that stays."""
@@ -66,15 +65,12 @@ class LiveView:
             self._drawn = 0
 
     def _measure_rates(self, now: float, recording: Recording) -> None:
-        then, states, simulated, applied = self._last
+        then, states, simulated = self._last
         if now - then < RATE_WINDOW and self._rates[0]:
             return
-        now_applied = int(recording.counters.get('commands applied', 0))
-        elapsed = now - then
-        self._rates = ((len(recording.time) - states) / elapsed,
-                       (now_applied - applied) / elapsed,
-                       (recording.time[-1] - simulated) / elapsed)
-        self._last = (now, len(recording.time), recording.time[-1], now_applied)
+        self._rates = ((len(recording.time) - states) / (now - then),
+                       (recording.time[-1] - simulated) / (now - then))
+        self._last = (now, len(recording.time), recording.time[-1])
 
     def _joint_text(self, i: int, recording: Recording) -> str:
         slides = next(body.kind for body in self._robot.bodies
@@ -93,14 +89,15 @@ class LiveView:
                 f'work done {work:.2f})')
 
     def _lines(self, recording: Recording) -> list[str]:
-        states, _, factor = self._rates
+        states, factor = self._rates
         names = self._robot.joint_names
         width = max(map(len, names))
         text = [f't {recording.time[-1]:8.2f} s', '',
                 *(f'{name:<{width}}  {self._joint_text(i, recording)}'
                   for i, name in enumerate(names)),
                 '', self._energy_text(recording),
-                f'states {states:6.0f} Hz   real time × {factor:.2f}']
+                f'states {states:6.0f} Hz   commands {recording.commands_per_second():6.0f} Hz   '
+                f'real time × {factor:.2f}']
         picture = self._picture(recording)
         text += [''] * (len(picture) - len(text))
         picture += [' ' * len(picture[0])] * (len(text) - len(picture))
@@ -126,4 +123,5 @@ class LiveView:
                            for i, name in enumerate(self._robot.joint_names))
         total = f'{recording.energy[-1][2]:.2f} J' if recording.energy else '-'
         return (f't {recording.time[-1]:6.2f} s  {joints}  energy {total}  '
-                f'states {self._rates[0]:.0f} Hz')
+                f'states {self._rates[0]:.0f} Hz  '
+                f'commands {recording.commands_per_second():.0f} Hz')

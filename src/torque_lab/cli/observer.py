@@ -27,9 +27,18 @@ class Recording:
     effort: list[list[float]] = field(default_factory=list)
     energy_time: list[float] = field(default_factory=list)
     energy: list[list[float]] = field(default_factory=list)
-    counters: dict[str, str] = field(default_factory=dict)
+    diagnostics: list[dict[str, str]] = field(default_factory=list)
     wall_start: float = 0.0
     wall_end: float = 0.0
+
+    def commands_per_second(self) -> float:
+        """Commands applied per simulated second, between the last two reports; 0 before."""
+        if len(self.diagnostics) < 2:
+            return 0.0
+        (t0, n0), (t1, n1) = (
+            (float(report['simulation time [s]']), int(report['commands applied']))
+            for report in self.diagnostics[-2:])
+        return (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Time (k,), positions, velocities and efforts (k, n)."""
@@ -38,11 +47,13 @@ class Recording:
 
 
 class Observer(Node):
-    """Records the joint states from the first one on in which time has begun to run."""
+    """Records the joint states of the arm with these joints, from the first one on."""
 
     def __init__(self, joint_names: Sequence[str]) -> None:
         super().__init__('demo')
         self.recording = Recording(tuple(joint_names))
+        self.released: float | None = None
+        """Simulation time of the first state under a command; None before."""
         # A deep queue: here every state counts, and a late one does no harm.
         self.create_subscription(JointState, interface.JOINT_STATES, self._on_state,
                                  QoSProfile(depth=100))
@@ -63,6 +74,8 @@ class Observer(Node):
         seen.position.append(list(message.position))
         seen.velocity.append(list(message.velocity))
         seen.effort.append(list(message.effort))
+        if self.released is None and (any(message.effort) or any(message.velocity)):
+            self.released = stamp
 
     def _on_energy(self, message: Float64MultiArray) -> None:
         if self.recording.time:
@@ -72,4 +85,5 @@ class Observer(Node):
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
             if status.name.startswith('dynamics:'):
-                self.recording.counters = {pair.key: pair.value for pair in status.values}
+                self.recording.diagnostics.append({
+                    pair.key: pair.value for pair in status.values})

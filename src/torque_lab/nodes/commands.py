@@ -97,8 +97,9 @@ class CommandBox:
         self._check_finite(names, effort)
         if self._last_stamp is not None and stamp < self._last_stamp:
             self.counters.late += 1
-            raise CommandRefusedError(f'answers the state of {stamp * 1e-9:.6f} s, but the state of '
-                                 f'{self._last_stamp * 1e-9:.6f} s is answered already')
+            raise CommandRefusedError(
+                f'answers the state of {stamp * 1e-9:.6f} s, but the state of '
+                f'{self._last_stamp * 1e-9:.6f} s is answered already')
         self._last_stamp = stamp
         ordered = np.empty(len(self.joint_names))
         ordered[[self._index[name] for name in names]] = effort
