@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from torque_lab.physics import free_body
+from torque_lab.physics import free_body, load, momentum
 from torque_lab.physics.model import Inertia
+from torque_lab.physics.simulator import Simulator
 from torque_lab.physics.spatial import quaternion_rate, rotation_about, rotation_of_quaternion
 
 MASS = 1.0
@@ -233,3 +234,20 @@ def test_inertia_in_world_turns_with_the_body():
     in_world, omega = free_body.inertia_in_world(inertia, rotation), rng.normal(size=3)
     np.testing.assert_allclose(in_world @ (rotation @ omega),
                                free_body.angular_momentum(inertia, rotation, omega), atol=1e-12)
+
+
+def test_simulated_free_body_keeps_energy_and_angular_momentum():
+    """The shipped model in the simulator: a floating joint under RNEA, RK4, 1 ms, 60 s."""
+    robot = load('free_body')
+    simulator = Simulator(robot, integrator='rk4', dt=1e-3)
+    if not simulator.compiled:
+        pytest.skip('60 000 steps take minutes without llvmlite')
+    start, energy = momentum(robot, simulator.q, simulator.qd)[1], simulator.energy.total
+    about_middle = []
+    for _ in range(600):
+        simulator.step(np.zeros(6), n=100)
+        now = momentum(robot, simulator.q, simulator.qd)[1]
+        assert np.linalg.norm(now - start) < 1e-9 * np.linalg.norm(start)
+        assert simulator.energy.total == pytest.approx(energy, rel=1e-9)
+        about_middle.append(simulator.qd[4])
+    assert min(about_middle) < -0.99 * SPIN and max(about_middle) > 0.99 * SPIN

@@ -10,8 +10,8 @@ forms differ only in how they keep the orientation:
   three numbers, but their rates grow without bound towards pitch ±π/2, where roll and yaw turn
   about the same axis and no rates of the angles can follow the body.
 
-Every law takes any kind of scalar.  Reference for both forms: Diebel, "Representing attitude",
-2006, sections 5.6.4 and 6; for the laws: Featherstone 2008, section 2.13.
+Every law takes any kind of scalar.  Featherstone 2008, section 2.14; Lynch & Park 2017, section
+8.2; Diebel, "Representing attitude", 2006, for quaternions and the Euler angles (1, 2, 3).
 """
 
 from __future__ import annotations
