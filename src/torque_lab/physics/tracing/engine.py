@@ -31,9 +31,13 @@ def available() -> bool:
 
 
 def pointer() -> str:
-    """Type of a pointer to doubles in LLVM's text, which has changed over the versions."""
+    """
+    Type of a pointer to doubles in LLVM's text, which has changed over the versions.
+
+    LLVM 15 knows both kinds, but llvmlite keeps it to the old ones.
+    """
     import llvmlite.binding as llvm
-    return 'ptr' if llvm.llvm_version_info[0] >= 15 else 'double*'
+    return 'ptr' if llvm.llvm_version_info[0] >= 16 else 'double*'
 
 
 def lanes() -> int:
