@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from torque_lab.control.pid import (
     BACK_CALCULATION,
     CONDITIONAL_INTEGRATION,
@@ -77,7 +78,7 @@ def test_course_pendulum_settles_with_the_good_gains_and_not_with_the_printed_on
     good = run(Gains(1500.0, 3000.0, 220.0), 4.0)
     assert np.abs(good[2300:] - GOAL).max() < np.radians(0.1)
     printed = run(Gains(1500.0, 150.0, 15.0), 4.0)
-    assert np.degrees(printed.min()) == pytest.approx(-205.0, abs=2.0)
+    assert np.degrees(printed.min()) < -200.0, 'barely damped: a huge overshoot'
     assert np.abs(printed[2300:] - GOAL).max() > np.radians(5.0)
 
 

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torque_lab.control.law import Law, Reference, parameter
+from torque_lab.physics.forces import command_limit
+from torque_lab.physics.model import Array
+
 NONE = 'none'
 CONDITIONAL_INTEGRATION = 'conditional_integration'
 BACK_CALCULATION = 'back_calculation'
@@ -22,14 +26,17 @@ class Gains:
     ``i_clamp_*`` bound the integral term and ``u_clamp_*`` the sum, both as efforts.
     """
 
-    p: float = 0.0
-    i: float = 0.0
-    d: float = 0.0
-    i_clamp_max: float = math.inf
-    i_clamp_min: float = -math.inf
-    u_clamp_max: float = math.inf
-    u_clamp_min: float = -math.inf
-    antiwindup_strategy: str = CONDITIONAL_INTEGRATION
+    p: float = parameter(0.0, 'Proportional gain', unit='effort/rad or /m', minimum=0.0)
+    i: float = parameter(0.0, 'Integral gain', unit='effort/(rad s) or /(m s)', minimum=0.0)
+    d: float = parameter(0.0, 'Derivative gain, on the measured velocity',
+                         unit='effort s/rad or s/m', minimum=0.0)
+    i_clamp_max: float = parameter(math.inf, 'Upper bound of the integral term', unit='effort')
+    i_clamp_min: float = parameter(-math.inf, 'Lower bound of the integral term', unit='effort')
+    u_clamp_max: float = parameter(math.inf, 'Upper bound of the effort', unit='effort')
+    u_clamp_min: float = parameter(-math.inf, 'Lower bound of the effort', unit='effort')
+    antiwindup_strategy: str = parameter(
+        CONDITIONAL_INTEGRATION, 'What a saturated joint does with its integral',
+        choices=ANTIWINDUP_STRATEGIES)
 
     def __post_init__(self) -> None:
         for name in ('p', 'i', 'd'):
@@ -98,3 +105,26 @@ class PID:
         drain = np.where(self._back_calculation, excess * np.minimum(rate * dt, 1.0), 0.0)
         self.integral = np.clip(self.integral + np.where(winding_up, 0.0, growth) - drain,
                                 self._i_low, self._i_high)
+
+
+class PIDLaw(Law):
+    """PID on every joint; its gains are ``gains.<joint>.p`` and so on, as in ros2_control."""
+
+    name = 'pid'
+    JointParameters = Gains
+    pid: PID
+
+    def configure(self) -> None:
+        """Take the gains; the integrals stay."""
+        if hasattr(self, 'pid'):
+            self.pid.set_gains(self.joint_parameters)
+        else:
+            self.pid = PID(self.joint_parameters, command_limit(self.robot).tolist())
+
+    def reset(self) -> None:
+        """Forget the integrals."""
+        self.pid.reset()
+
+    def effort(self, t: float, dt: float, q: Array, qd: Array, reference: Reference) -> Array:
+        """See `PID.effort`."""
+        return self.pid.effort(dt, q, qd, reference.position, reference.velocity)

@@ -22,3 +22,7 @@ NANOSECONDS = 1_000_000_000
 
 ENERGY_FIELDS = ('kinetic', 'potential', 'total', 'work', 'dissipated')
 """Order of the numbers on ``~/energy``, in J; the message's layout says so too."""
+
+CONTROLLER_STATE_FIELDS = ('time', 'desired', 'actual', 'error', 'desired_velocity',
+                           'actual_velocity', 'effort', 'saturated')
+"""Columns of ``~/controller_state``, one row per joint; the message's layout says so too."""
