@@ -39,7 +39,7 @@ def test_interrupt_ends_both_nodes_without_a_traceback(tmp_path):
     process = demo(tmp_path, '--duration', '100')
     assert process.stdout is not None
     lines = []
-    while not any('joint1' in line and line.startswith('t ') for line in lines):
+    while not any('pid on joint1' in line for line in lines):
         lines.append(process.stdout.readline())
         assert lines[-1], ''.join(lines)
     children = _children(process.pid)

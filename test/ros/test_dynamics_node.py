@@ -28,11 +28,11 @@ def joint_states(lab):
     return states
 
 
-def send(lab, publisher, message, times=1) -> None:
+def send(lab, publisher, message, times=1, apart=0.01) -> None:
     lab.wait(lambda: publisher.get_subscription_count() > 0, 'discovery of the dynamics node')
     for _ in range(times):
         publisher.publish(message)
-        lab.spin(0.01)
+        lab.spin(apart)
 
 
 def test_arm_is_held_until_the_first_command_and_then_falls(lab):
@@ -52,7 +52,9 @@ def test_free_start_is_the_motion_of_the_simulator_to_the_bit(lab):
     lab.wait(lambda: seconds(states[-1]) > 0.5, 'time')
     simulator = Simulator(load('double_pendulum'))
     for state in states:
-        simulator.step(np.zeros(2), n=round(seconds(state) * 1000) - simulator.steps)
+        steps = round(seconds(state) * 1000) - simulator.steps
+        if steps:
+            simulator.step(np.zeros(2), n=steps)
         assert list(state.position) == list(simulator.q), f'after {simulator.steps} steps'
         assert list(state.velocity) == list(simulator.qd)
 
@@ -117,8 +119,9 @@ def test_every_command_is_accounted_for_in_diagnostics(lab):
     joint_states(lab)
     reports = lab.listen(DiagnosticArray, interface.DIAGNOSTICS)
     publisher = lab.node.create_publisher(Float64MultiArray, ARRAY, 1)
-    send(lab, publisher, Float64MultiArray(data=[1.0]), times=30)
-    send(lab, publisher, Float64MultiArray(data=[math.inf]), times=5)
+    # So far apart that none is replaced in the middleware's queue of one, where nobody sees it.
+    send(lab, publisher, Float64MultiArray(data=[1.0]), times=10, apart=0.06)
+    send(lab, publisher, Float64MultiArray(data=[math.inf]), times=3, apart=0.06)
 
     def settled() -> bool:
         if not reports:
@@ -126,8 +129,8 @@ def test_every_command_is_accounted_for_in_diagnostics(lab):
         values = {pair.key: pair.value for pair in reports[-1].status[0].values}
         counts = {name: int(values[f'commands {name}'])
                   for name in ('applied', 'superseded', 'refused', 'late')}
-        return counts['refused'] == 5 and sum(counts.values()) == 35
-    lab.wait(settled, 'the account of 35 commands')
+        return counts['refused'] == 3 and sum(counts.values()) == 13
+    lab.wait(settled, 'the account of 13 commands')
 
 
 def test_paused_time_stands_still_and_steps_one_by_one(lab):
@@ -177,6 +180,7 @@ def test_bad_start_says_why_in_one_line_and_ends_with_status_1(lab, parameters, 
 @pytest.mark.parametrize('node', ['dynamics', 'controller'])
 def test_node_ends_cleanly_on_interrupt(lab, node):
     process = getattr(lab, node)()
-    lab.spin(1.5)
+    lab.wait(lambda: node in lab.node.get_node_names(), 'the node')
+    lab.spin(0.5)
     assert process.stop() == 0
     assert not any('Traceback' in line or 'rror' in line for line in lab.lines(node))
