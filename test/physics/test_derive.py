@@ -102,6 +102,18 @@ def test_large_robots_are_told_what_there_is_instead(capsys):
     assert 'shoulder_lift_joint' in derived('ur5 --numeric', capsys)
 
 
+def test_three_joints_at_odd_angles_are_told_so(capsys, tmp_path):
+    links = ''.join(f'''
+      <joint name="j{i}" type="continuous"><parent link="l{i}"/><child link="l{i + 1}"/>
+        <origin xyz="0.1 0 0" rpy="0.{i + 1} 0.2 0.3"/><axis xyz="0 0 1"/></joint>
+      <link name="l{i + 1}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1"
+        iyz="0" izz="1"/></inertial></link>''' for i in range(3))
+    file = tmp_path / 'odd.urdf'
+    file.write_text(f'<robot name="odd"><link name="l0"/>{links}</robot>')
+    with pytest.raises(CommandError, match='odd angles'):
+        derived(str(file), capsys)
+
+
 def test_missing_sympy_is_one_clear_line(capsys, monkeypatch):
     real_import = builtins.__import__
 

@@ -14,8 +14,10 @@ from torque_lab.physics.model import FLOATING, REVOLUTE, Robot
 
 HELP = 'derive the equations of motion: printed in the terminal, in LaTeX, or as Python'
 
+INSTEAD = ('"torque-lab derive {name} --numeric" prints them as numbers, and in Python '
+           'torque_lab.physics has mass_matrix, bias and gravity_torque')
 MOST_JOINTS = 3
-MOST_PLANAR_JOINTS = 6
+MOST_PLANAR_JOINTS = 5
 
 EPILOG = """\
 examples:
@@ -25,8 +27,8 @@ examples:
   torque-lab derive rotary_pendulum --python > rotary_pendulum.py
   torque-lab derive ur5 --numeric
 
-The equations come from the energies (Euler-Lagrange), for robots of up to three joints, or six
-if all its hinges are parallel. A free body gets its Newton-Euler equations.
+The equations come from the energies (Euler-Lagrange), for robots of up to three joints, or five
+if all hinges are parallel. A free body gets its Newton-Euler equations.
 exit status: 0 done, 2 cannot be derived.
 """
 
@@ -65,6 +67,9 @@ def run(args: argparse.Namespace) -> int:
             raise
         raise CommandError('the equations need SymPy: pip install sympy, or apt install '
                            'python3-sympy (--numeric works without)') from None
+    if robot.nv == MOST_JOINTS and equations.has_odd_angles(robot):
+        raise CommandError(f'{robot.name} has joints at odd angles to each other, and its '
+                           f'equations would fill pages; {INSTEAD.format(name=robot.name)}')
     write = free_body_equations if robot.has_floating_joint else equations
     if args.latex:
         print(write.latex(robot, args.coordinate))
@@ -82,8 +87,7 @@ def terminal_width() -> int:
 
 def too_large(robot: Robot) -> str | None:
     """Say in one line why a robot's equations are not printed, and what there is instead."""
-    instead = (f'"torque-lab derive {robot.name} --numeric" prints them as numbers, and in Python '
-               'torque_lab.physics has mass_matrix, bias and gravity_torque')
+    instead = INSTEAD.format(name=robot.name)
     if robot.has_floating_joint:
         if len(robot.bodies) == 1:
             return None

@@ -12,6 +12,7 @@ from sympy.printing.numpy import NumPyPrinter
 from torque_lab.physics.lagrange import EquationsOfMotion, euler_lagrange
 from torque_lab.physics.model import PRISMATIC, Robot
 from torque_lab.physics.notation import SUBSCRIPTS, Notation, columns, matrix_lines, wrap
+from torque_lab.physics.symbols import symbolic
 from torque_lab.physics.textbook import by_inertia, by_wave
 
 HALF = sympy.Rational(1, 2)
@@ -41,6 +42,12 @@ def arranged(equations: EquationsOfMotion) -> Arranged:
                     [by_wave(entry) for entry in equations.velocity_terms],
                     [by_wave(entry) for entry in equations.gravity],
                     list(equations.friction), list(equations.effort))
+
+
+def has_odd_angles(robot: Robot) -> bool:
+    """Whether joints stand at angles that are neither simple nor worth a symbol."""
+    return any(entry.has(sympy.Float) for body in symbolic(robot).robot.bodies
+               for entry in (*body.rotation.flat, *body.axis))
 
 
 def law(parts: Arranged, latex: bool = False) -> str:

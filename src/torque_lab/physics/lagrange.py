@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import methodcaller
 
 import numpy as np
 import sympy
@@ -112,9 +113,13 @@ def potential_energy(robot: Robot, q: Symbols) -> sympy.Expr:
 
 
 def angular_velocity(rotation: Array, q: Symbols, qd: Symbols) -> Array:
-    """Angular velocity (3,) in body axes, read off ``[ω]× = Rᵀ Ṙ``."""
-    skew = _normal(rotation.T @ _rate(rotation, q, qd))
-    return np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
+    """Angular velocity (3,) in body axes: ``ω = Σ ω_j q̇_j``, read off ``[ω_j]× = Rᵀ ∂R/∂q_j``."""
+    omega = np.array([sympy.S.Zero] * 3)
+    for position, speed in zip(q, qd, strict=True):
+        turned = _each(methodcaller('diff', position), rotation)
+        omega += _normal(np.array([rotation[:, 2] @ turned[:, 1], rotation[:, 0] @ turned[:, 2],
+                                   rotation[:, 1] @ turned[:, 0]])) * speed
+    return omega
 
 
 def christoffel(M: sympy.Matrix, q: Symbols, qd: Symbols) -> sympy.Matrix:
