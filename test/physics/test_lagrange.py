@@ -188,7 +188,7 @@ def test_point_masses_have_no_inertia_in_symbols():
 
 def test_springs_and_friction_are_in_the_equations():
     _, equations = robot_and_equations('elbow')
-    assert {'k3', 's3', 'b1', 'f1'} <= {symbol.name for symbol in equations.used_symbols()}
+    assert {'k3', 's3', 'b1', 'fc1'} <= {symbol.name for symbol in equations.used_symbols()}
     q3 = equations.symbols.positions[2]
     k, rest = (next(s for s in equations.values if s.name == name) for name in ('k3', 's3'))
     assert sympy.diff(equations.gravity[2], q3) == k

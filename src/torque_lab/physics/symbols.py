@@ -272,7 +272,7 @@ def _drives(robot: Robot, table: _Table) -> dict[str, Any]:
         found['damping'].append(table.signed(
             f'b{number}', robot.damping[index], f'viscous friction of {joint} [{per_speed}]'))
         found['friction'].append(table.signed(
-            f'f{number}', robot.friction[index], f'Coulomb friction of {joint} [{force}]'))
+            f'fc{number}', robot.friction[index], f'Coulomb friction of {joint} [{force}]'))
         found['stiffness'].append(table.signed(
             f'k{number}', robot.stiffness[index], f'spring of {joint} [{per_angle}]'))
         rest = robot.spring_rest[index] if robot.stiffness[index] else 0
