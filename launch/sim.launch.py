@@ -17,7 +17,7 @@ from launch.substitutions import (
     PathJoinSubstitution,
 )
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 ROBOTS = ('pendulum', 'double_pendulum')
@@ -33,10 +33,10 @@ def argument(name, default, description, choices=None):
 def generate_launch_description():
     robot, controller, rviz = map(LaunchConfiguration, ('robot', 'controller', 'rviz'))
     share = FindPackageShare('torque_lab')
-    model = PathJoinSubstitution([share, 'urdf', [robot, '.urdf.xacro']])
     # Wrapped as text: unwrapped, launch would read it as YAML and stumble over a colon.
     description = {'robot_description': ParameterValue(
-        Command([FindExecutable(name='xacro'), ' ', model]), value_type=str)}
+        Command([FindExecutable(name='xacro'), ' ', share, '/urdf/', robot, '.urdf.xacro']),
+        value_type=str)}
     simulated_time = {'use_sim_time': True}
 
     simulator_node = Node(
@@ -47,7 +47,7 @@ def generate_launch_description():
             'publish_description': ParameterValue(NotSubstitution(rviz), value_type=bool)}])
     controller_node = Node(
         package='torque_lab', executable='controller_node', name='controller', output='screen',
-        parameters=[PathJoinSubstitution([share, 'config', [robot, '_', controller, '.yaml']]),
+        parameters=[ParameterFile([share, '/config/', robot, '_', controller, '.yaml']),
                     simulated_time])
     state_publisher = Node(
         package='robot_state_publisher', executable='robot_state_publisher', output='screen',

@@ -80,7 +80,7 @@ def test_end_of_the_simulator_ends_the_launch_with_a_clear_message(launch):
 @pytest.mark.parametrize('argument', ['robot:=pendulums', 'simulator:=magic', 'rviz:=perhaps'])
 def test_wrong_argument_names_the_choices(launch, argument):
     output, _ = launch(argument).communicate(timeout=20)
-    assert 'valid options' in output and 'Traceback' not in output
+    assert 'Valid options are' in output and 'Traceback' not in output
 
 
 def test_every_argument_is_described(lab):
