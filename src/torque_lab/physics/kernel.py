@@ -16,7 +16,6 @@ friction are built in.  The same text serves one state (a `Simulator`) or severa
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -29,7 +28,7 @@ from .forces import saturate
 from .forward import forward_dynamics
 from .integrators import Integrator, State
 from .model import Array, Robot
-from .plain import Layout
+from .plain import Bound, Layout
 from .preparation import prepared
 from .stepping import Drive, Dynamics, advance, contact, has_contact, is_sane
 from .tracing import engine
@@ -355,20 +354,24 @@ class CompiledKernel:
         self._first = (_compile(robot, integrator, pattern, True, track_energy)
                        if integrator.has_memory else self._later)
 
-    def bind(self, block: Array, first: bool = False) -> Callable[[int], int]:
-        """See `PlainKernel.bind`."""
-        address = block.ctypes.data
-        short = python_function(self._later, address)
-        long = releasing_function(self._later, address)
-        if not first or self._first is self._later:
-            return lambda n: short(n) if n <= self.SHORT else long(n)
+    def bind(self, block: Array) -> Bound:
+        """Functions that make steps on a block of numbers; see `Bound`."""
+        address, limit = block.ctypes.data, self.SHORT
+        short, long = python_function(self._later, address), releasing_function(self._later,
+                                                                                address)
+
+        def later(n: int) -> int:
+            return short(n) if n <= limit else long(n)
+
+        if self._first is self._later:
+            return Bound(later, later)
         start = python_function(self._first, address)
 
-        def run(n: int) -> int:
+        def first(n: int) -> int:
             done = start(1)
-            return done if done < 1 or n == 1 else 1 + long(n - 1)
+            return done if done < 1 or n == 1 else 1 + later(n - 1)
 
-        return run
+        return Bound(first, later)
 
 
 def _compile(robot: Robot, integrator: Integrator, pattern: Pattern, first: bool,

@@ -9,14 +9,14 @@ from typing import Any, Protocol
 
 from .integrators import Integrator
 from .model import Array, Robot
-from .plain import Layout
+from .plain import Bound, Layout
 
 
 class Kernel(Protocol):
     """Plain or compiled steps."""
 
-    def bind(self, block: Array, first: bool = False) -> Callable[[int], int]:
-        """Return a function that makes n steps on a block; see `PlainKernel.bind`."""
+    def bind(self, block: Array) -> Bound:
+        """Functions that make steps on a block of numbers."""
 
 
 Compile = Callable[[Robot, Integrator, Array, bool], Kernel]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,6 +52,19 @@ class Layout:
         return np.concatenate([state.q, state.qd, state.memory, [state.work, state.dissipated]])
 
 
+class Bound(NamedTuple):
+    """
+    Functions that make n steps on a block of numbers and return how many were good.
+
+    They return −1 and change nothing if a command or an external force is not finite.
+    """
+
+    first: Callable[[int], int]
+    """For a state without a past."""
+    later: Callable[[int], int]
+    """For a state that the same kernel left."""
+
+
 class PlainKernel:
     """Steps of one robot with one integrator, in Python."""
 
@@ -60,14 +74,9 @@ class PlainKernel:
         self._integrator = integrator
         self._track_energy = track_energy
 
-    def bind(self, block: Array, first: bool = False) -> Callable[[int], int]:
-        """
-        Return a function that makes n steps on a block and returns how many were good.
-
-        It returns −1 and changes nothing if a command or external force is not finite.  With
-        ``first``, the first of the steps starts from a state without a past.
-        """
-        return lambda n: self._run(block, n, first)
+    def bind(self, block: Array) -> Bound:
+        """Functions that make steps on a block of numbers; see `Bound`."""
+        return Bound(lambda n: self._run(block, n, True), lambda n: self._run(block, n, False))
 
     def _run(self, block: Array, n: int, first: bool) -> int:
         layout = self._layout

@@ -206,7 +206,7 @@ class Simulator:
         self._block[layout.applied] = 0.0
         self._steps = 0
         self._first = True
-        self._use(self._kernel)
+        self._advance = self._bound.first
 
     def step(self, effort: Array | Sequence[float], n: int = 1,
              external: Array | Sequence[float] | None = None) -> None:
@@ -239,7 +239,7 @@ class Simulator:
         self._steps += done
         if self._first:
             self._first = False
-            self._use(self._kernel)
+            self._advance = self._bound.later
 
     def _stopped(self, done: int, effort: Array | Sequence[float]) -> None:
         """Say why a call ended early."""
@@ -251,7 +251,8 @@ class Simulator:
     def _use(self, kernel: Kernel) -> None:
         """Take a kernel for the next steps."""
         self._kernel = kernel
-        self._advance = kernel.bind(self._block, self._first)
+        self._bound = kernel.bind(self._block)
+        self._advance = self._bound.first if self._first else self._bound.later
 
     def _find_kernel(self, robot: Robot, inputs: Array) -> Kernel:
         """Kernel for a robot and its parameters: compiled, or plain where that cannot be."""
