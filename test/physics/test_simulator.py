@@ -207,6 +207,17 @@ def test_a_change_of_mass_comes_in_while_the_simulation_goes_on():
         simulator.set_parameters(robot=robot_named('ur5'))
 
 
+def test_a_change_overtakes_one_that_is_still_on_its_way():
+    simulator = Simulator(robot_named('double_pendulum'))
+    simulator.set_parameters(friction=[1.0, 0.0], wait=False)
+    simulator.set_parameters(damping=[0.2, 0.3], wait=False)
+    simulator.set_parameters(gravity=[0.0, 0.0, -3.7])
+    assert simulator.friction.tolist() == [1.0, 0.0]
+    assert simulator.damping.tolist() == [0.2, 0.3]
+    assert simulator.gravity.tolist() == [0.0, 0.0, -3.7]
+    simulator.step([0.0, 0.0])
+
+
 def test_the_integrator_changes_between_steps():
     simulator = Simulator(robot_named('pendulum'))
     simulator.step([0.0], 10)

@@ -349,10 +349,14 @@ class CompiledKernel:
 
     def __init__(self, robot: Robot, integrator: Integrator, pattern: Pattern,
                  track_energy: bool) -> None:
-        self.pattern = pattern
+        self._pattern, self._layout = pattern, Layout(robot)
         self._later = _compile(robot, integrator, pattern, False, track_energy)
         self._first = (_compile(robot, integrator, pattern, True, track_energy)
                        if integrator.has_memory else self._later)
+
+    def serves(self, inputs: Array) -> bool:
+        """Whether the kernel is right for these parameters too: if their zeros are the same."""
+        return nonzero(inputs, self._layout) == self._pattern
 
     def bind(self, block: Array) -> Bound:
         """Functions that make steps on a block of numbers; see `Bound`."""

@@ -18,6 +18,9 @@ class Kernel(Protocol):
     def bind(self, block: Array) -> Bound:
         """Functions that make steps on a block of numbers."""
 
+    def serves(self, inputs: Array) -> bool:
+        """Whether the kernel is right for these parameters too."""
+
 
 Compile = Callable[[Robot, Integrator, Array, bool], Kernel]
 
@@ -56,15 +59,13 @@ class Pending:
     """A kernel on its way, and the parameters that come in with it."""
 
     def __init__(self, robot: Robot, inputs: Array, find: Callable[[Robot, Array], Kernel],
-                 wait: bool) -> None:
+                 ) -> None:
         self.robot = robot
         self.inputs = inputs
         self._found: Any = None
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, args=(find,), daemon=True)
         self._thread.start()
-        if wait:
-            self._thread.join()
 
     def _run(self, find: Callable[[Robot, Array], Kernel]) -> None:
         try:

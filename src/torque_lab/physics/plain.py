@@ -78,6 +78,10 @@ class PlainKernel:
         """Functions that make steps on a block of numbers; see `Bound`."""
         return Bound(lambda n: self._run(block, n, True), lambda n: self._run(block, n, False))
 
+    def serves(self, inputs: Array) -> bool:
+        """Whether the kernel is right for these parameters too: always."""
+        return True
+
     def _run(self, block: Array, n: int, first: bool) -> int:
         layout = self._layout
         x, u = block[layout.x], block[layout.u]

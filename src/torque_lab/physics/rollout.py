@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
@@ -153,19 +153,30 @@ class _Job:
         blocks = self._blocks(states[:, 0], kernel)
         diverged = np.zeros(groups * lanes, dtype=int)
         chunk = max(1, groups // (4 * self.threads))
+        pieces = [(k, min(k + chunk, groups)) for k in range(0, groups, chunk)]
         done = 0
-        with ThreadPoolExecutor(self.threads) as pool:
-            work = {pool.submit(self._run_groups, kernel, blocks, states, diverged, k,
-                                min(k + chunk, groups)): min(chunk, groups - k)
-                    for k in range(0, groups, chunk)}
-            for finished in as_completed(work):
-                finished.result()
-                done = min(count, done + work[finished] * lanes)
-                if self.progress:
-                    self.progress(done, count)
+        for first, last in self._worked_off(
+                pieces, lambda piece: self._run_groups(kernel, blocks, states, diverged, *piece)):
+            done = min(count, done + (last - first) * lanes)
+            if self.progress:
+                self.progress(done, count)
         final = blocks[:, :self.layout.qd.stop].transpose(0, 2, 1).reshape(groups * lanes, -1)
         return Rollouts(self.t, states[:count], np.ascontiguousarray(final[:count]),
                         diverged[:count])
+
+    def _worked_off(self, pieces: list[tuple[int, int]], work: Callable[[tuple[int, int]], None],
+                    ) -> Iterator[tuple[int, int]]:
+        """Do pieces of work in as many threads as wanted; yield each when it is done."""
+        if self.threads == 1 or len(pieces) == 1:
+            for piece in pieces:
+                work(piece)
+                yield piece
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            running = {pool.submit(work, piece): piece for piece in pieces}
+            for finished in as_completed(running):
+                finished.result()
+                yield running[finished]
 
     def _blocks(self, start: Array, kernel: BatchKernel) -> Array:
         """Blocks (groups, size, lanes) at the start of the batch."""

@@ -163,11 +163,12 @@ class Simulator:
         same joints (a mass changed), another kernel is compiled.  With ``wait=False`` that happens
         in a thread of its own: steps go on as before and the change comes in when it is ready.
         """
-        self._settle_pending(wait=True)
         if robot is not None and (robot.nq, robot.nv) != (self._robot.nq, self._nv):
             raise ValueError(f'{self._robot.name}: {robot.name} has other joints; start a new '
                              f'simulator for it')
-        inputs = self._u.copy()
+        before, inputs = self._robot, self._u.copy()
+        if self._pending is not None:  # overtaken by this change, which includes it
+            before, inputs = self._pending.robot, self._pending.inputs.copy()
         for name, value in (('gravity', gravity), ('damping', damping), ('friction', friction)):
             if value is None and robot is not None:
                 value = getattr(robot, name)
@@ -176,18 +177,25 @@ class Simulator:
                 if name != 'gravity' and (entries < 0).any():
                     raise ValueError(f'{self._robot.name}: {name} must not be negative')
                 inputs[getattr(self._layout, name)] = entries
-        self._pending = Pending(robot or self._robot, inputs, self._find_kernel, wait)
-        self._settle_pending(wait)
-
-    def _settle_pending(self, wait: bool) -> None:
-        """Let a change of parameters come in, if it is ready or worth waiting for."""
-        pending = self._pending
-        if pending is not None and (wait or pending.ready):
+        after = robot or before
+        if wait or (after is self._robot and self._kernel.serves(inputs)):
             self._pending = None
-            kernel = pending.result()
-            self._robot = pending.robot
-            self._u[self._layout.external.stop:] = pending.inputs[self._layout.external.stop:]
-            self._use(kernel)
+            self._change(after, inputs, self._find_kernel(after, inputs))
+        else:
+            self._pending = Pending(after, inputs, self._find_kernel)
+
+    def _take_pending(self, pending: Pending) -> None:
+        """Let a change of parameters come in, if it is ready."""
+        if pending.ready:
+            self._pending = None
+            self._change(pending.robot, pending.inputs, pending.result())
+
+    def _change(self, robot: Robot, inputs: Array, kernel: Kernel) -> None:
+        """Go on with other parameters from the next step."""
+        self._robot = robot
+        parameters = slice(self._layout.external.stop, None)
+        self._u[parameters] = inputs[parameters]
+        self._use(kernel)
 
     def reset(self, q: Array | Sequence[float] | None = None,
               qd: Array | Sequence[float] | None = None) -> None:
@@ -218,7 +226,7 @@ class Simulator:
         and ValueError, with the state untouched, if an argument is no good.
         """
         if self._pending is not None:
-            self._settle_pending(wait=False)
+            self._take_pending(self._pending)
         if type(n) is not int or n < 1:
             n = self._count(n)
         try:

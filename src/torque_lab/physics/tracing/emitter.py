@@ -15,7 +15,7 @@ from .function import Function
 from .graph import Node
 from .trigonometry import emit_sine_and_cosine
 
-INLINE = 400
+INLINE = 1000
 """Functions of up to this many operations are written out where they are called."""
 
 BINARY = {'add': 'fadd contract', 'sub': 'fsub contract', 'mul': 'fmul contract'}
