@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument('--robots', nargs='+', choices=measure.ROBOTS, default=measure.ROBOTS,
                         help='some of the robots only')
     arguments = parser.parse_args()
-    repeats, quick = (25, True) if arguments.quick else (150, False)
+    repeats, quick = (25, True) if arguments.quick else (100, False)
 
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)

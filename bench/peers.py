@@ -8,7 +8,10 @@ tracked, limits watched and divergence checked.
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -28,6 +31,20 @@ def bare_urdf(robot: Robot, *, mujoco: bool = False) -> str:
         root.insert(0, ElementTree.fromstring(
             '<mujoco><compiler fusestatic="true" balanceinertia="false"/></mujoco>'))
     return ElementTree.tostring(root, encoding='unicode')
+
+
+@contextmanager
+def silenced():
+    """Keep what a C++ library writes to the terminal off the page."""
+    sys.stdout.flush()
+    kept, sink = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(sink)
 
 
 class TorqueLab:
@@ -221,8 +238,9 @@ class PyBullet:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / 'robot.urdf'
             path.write_text(bare_urdf(robot))
-            self.body = bullet.loadURDF(str(path), useFixedBase=True, physicsClientId=client,
-                                        flags=bullet.URDF_USE_INERTIA_FROM_FILE)
+            with silenced():
+                self.body = bullet.loadURDF(str(path), useFixedBase=True, physicsClientId=client,
+                                            flags=bullet.URDF_USE_INERTIA_FROM_FILE)
         bullet.setGravity(*robot.gravity, physicsClientId=client)
         bullet.setTimeStep(dt, physicsClientId=client)
         joints = range(bullet.getNumJoints(self.body, physicsClientId=client))
