@@ -35,6 +35,7 @@ setup(
             'torque-lab = torque_lab.cli.main:main',
             'dynamics_node = torque_lab.nodes.dynamics_node:main',
             'controller_node = torque_lab.nodes.controller_node:main',
+            'loop_node = torque_lab.nodes.loop_node:main',
         ],
     },
 )

@@ -49,26 +49,38 @@ def test_no_timeout_keeps_the_last_command():
 
 
 def test_named_command_is_ordered_by_name(box):
-    box.offer_named(['elbow', 'shoulder'], [2.0, 1.0], stamp=5, now=0.0)
+    box.offer_named(['elbow', 'shoulder'], [2.0, 1.0], stamp=5, now=0.0, newest_state=9)
     assert list(box.current(0.0)) == [1.0, 2.0]
 
 
 def test_answer_to_an_older_state_is_late(box):
-    box.offer_named(['elbow', 'shoulder'], [2.0, 1.0], stamp=5, now=0.0)
-    with pytest.raises(CommandRefusedError, match='answered already'):
-        box.offer_named(['elbow', 'shoulder'], [9.0, 9.0], stamp=4, now=0.0)
+    box.offer_named(['elbow', 'shoulder'], [2.0, 1.0], stamp=5, now=0.0, newest_state=9)
+    with pytest.raises(CommandRefusedError, match='too late'):
+        box.offer_named(['elbow', 'shoulder'], [9.0, 9.0], stamp=4, now=0.0, newest_state=9)
     assert list(box.current(0.0)) == [1.0, 2.0]
     assert (box.counters.late, box.counters.refused) == (1, 0)
+
+
+def test_answer_to_a_state_that_lockstep_has_left_behind_is_late(box):
+    with pytest.raises(CommandRefusedError, match='too late'):
+        box.offer_named(['elbow', 'shoulder'], [1.0, 1.0], 7, 0.0, newest_state=9, oldest_state=9)
+    assert not box.commanded
+
+
+def test_answer_to_a_state_that_is_yet_to_come_is_refused(box):
+    with pytest.raises(CommandRefusedError, match='the newest state is of'):
+        box.offer_named(['elbow', 'shoulder'], [1.0, 1.0], 10, 0.0, newest_state=9)
+    assert box.counters.refused == 1
 
 
 @pytest.mark.parametrize(('offer', 'words'), [
     (lambda box: box.offer_array([1.0], 0.0), r'1 efforts for 2 joints \(shoulder, elbow\)'),
     (lambda box: box.offer_array([1.0, math.inf], 0.0), 'inf for joint "elbow" is not finite'),
-    (lambda box: box.offer_named(['shoulder', 'knee'], [1.0, 2.0], 0, 0.0), 'unknown joint'),
-    (lambda box: box.offer_named(['elbow', 'elbow'], [1.0, 2.0], 0, 0.0), 'named twice'),
-    (lambda box: box.offer_named(['elbow'], [1.0], 0, 0.0), 'no effort for joint "shoulder"'),
-    (lambda box: box.offer_named(['elbow', 'shoulder'], [1.0], 0, 0.0), '2 names but 1 efforts'),
-    (lambda box: box.offer_named(['elbow', 'shoulder'], [1.0, math.nan], 0, 0.0), 'not finite'),
+    (lambda box: box.offer_named(['shoulder', 'knee'], [1.0, 2.0], 0, 0.0, 9), 'unknown joint'),
+    (lambda box: box.offer_named(['elbow', 'elbow'], [1.0, 2.0], 0, 0.0, 9), 'named twice'),
+    (lambda box: box.offer_named(['elbow'], [1.0], 0, 0.0, 9), 'no effort for joint "shoulder"'),
+    (lambda box: box.offer_named(['elbow', 'shoulder'], [1.0], 0, 0.0, 9), '2 names but 1 efforts'),
+    (lambda box: box.offer_named(['elbow', 'shoulder'], [1.0, math.nan], 0, 0.0, 9), 'not finite'),
 ])
 def test_bad_command_is_refused_and_the_good_one_stays(box, offer, words):
     box.offer_array([1.0, 2.0], 0.0)
@@ -91,7 +103,8 @@ def test_every_command_is_accounted_for():
             elif kind == 1:
                 box.offer_array([math.nan, 0.0], step * 0.01)
             elif kind == 2:
-                box.offer_named(['b', 'a'], [0.0, 1.0], int(rng.integers(1000)), step * 0.01)
+                box.offer_named(['b', 'a'], [0.0, 1.0], int(rng.integers(1000)), step * 0.01,
+                                newest_state=800, oldest_state=200)
             elif kind == 3:
                 box.offer_array(rng.normal(size=3), step * 0.01)
             else:

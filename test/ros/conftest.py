@@ -52,9 +52,17 @@ class Lab:
         values['controller']['ros__parameters'].update(parameters)
         return self._start('controller', values['controller']['ros__parameters'])
 
-    def _start(self, name: str, parameters: dict[str, Any]) -> NodeProcess:
+    def together(self, config: str, dynamics: dict[str, Any]) -> NodeProcess:
+        """Both nodes in one process."""
+        values = yaml.safe_load((CONFIG / f'{config}.yaml').read_text())['controller']
+        values['ros__parameters']['command'] = 'stamped'
+        return self._start('loop', {}, {'controller': values,
+                                        'dynamics': {'ros__parameters': dynamics}})
+
+    def _start(self, name: str, parameters: dict[str, Any],
+               sections: dict[str, Any] | None = None) -> NodeProcess:
         path = self._folder / f'{name}_{len(self._processes)}.yaml'
-        path.write_text(yaml.safe_dump({name: {'ros__parameters': parameters}}))
+        path.write_text(yaml.safe_dump(sections or {name: {'ros__parameters': parameters}}))
         process = NodeProcess(name, f'torque_lab.nodes.{name}_node',
                               ['--ros-args', '--params-file', str(path)], self.environment,
                               self._lines)

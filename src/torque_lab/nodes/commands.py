@@ -36,6 +36,10 @@ class CommandRefusedError(ValueError):
     """A command that was not taken; the text says why."""
 
 
+class CommandLateError(CommandRefusedError):
+    """A command that answers a state that is past."""
+
+
 class CommandBox:
     """
     Holds the newest valid command for a list of joints.
@@ -67,6 +71,10 @@ class CommandBox:
         self._effort, self._unread, self._last_stamp = None, False, None
         self.timed_out = False
 
+    def expire(self) -> None:
+        """Stop trusting the command in force before its time."""
+        self._arrival = -math.inf
+
     def offer_array(self, effort: Sequence[float], now: float) -> None:
         """Take an array command, or refuse it with the reason; the old one then stays."""
         if len(effort) != len(self.joint_names):
@@ -76,11 +84,13 @@ class CommandBox:
         self._accept(np.array(effort, dtype=float), now)
 
     def offer_named(self, names: Sequence[str], effort: Sequence[float], stamp: int,
-                    now: float) -> None:
+                    now: float, newest_state: int, oldest_state: int = 0) -> None:
         """
         Take a stamped command, or refuse it with the reason; the old one then stays.
 
-        ``stamp`` is the echoed stamp in ns; one older than the last accepted is late.
+        ``stamp`` is the echoed stamp, ``newest_state`` the last one published and
+        ``oldest_state`` the oldest that may still be answered, all in ns.  An answer to an older
+        state, or to one older than the last answered, is late.
         """
         if len(names) != len(effort):
             self._refuse(f'{len(names)} names but {len(effort)} efforts')
@@ -95,11 +105,12 @@ class CommandBox:
         if missing:
             self._refuse(f'no effort for joint "{missing[0]}"')
         self._check_finite(names, effort)
-        if self._last_stamp is not None and stamp < self._last_stamp:
+        if stamp > newest_state:
+            self._refuse(f'answers a state of {stamp * 1e-9:.6f} s, but the newest state is of '
+                         f'{newest_state * 1e-9:.6f} s')
+        if stamp < oldest_state or (self._last_stamp is not None and stamp < self._last_stamp):
             self.counters.late += 1
-            raise CommandRefusedError(
-                f'answers the state of {stamp * 1e-9:.6f} s, but the state of '
-                f'{self._last_stamp * 1e-9:.6f} s is answered already')
+            raise CommandLateError(f'answers the state of {stamp * 1e-9:.6f} s too late')
         self._last_stamp = stamp
         ordered = np.empty(len(self.joint_names))
         ordered[[self._index[name] for name in names]] = effort

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import time
-from array import array
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
+import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import WrenchStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
-from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
-from std_srvs.srv import Trigger
+from std_msgs.msg import Float64MultiArray
 
-from torque_lab.nodes import interface, running
-from torque_lab.nodes.commands import CommandBox, CommandRefusedError
-from torque_lab.nodes.pacing import Pacer, whole_ratio
-from torque_lab.nodes.parameters import declare, numbers
-from torque_lab.physics.errors import Divergence, ModelError
-from torque_lab.physics.integrators import INTEGRATORS
-from torque_lab.physics.load import load
-from torque_lab.physics.model import Robot
+from torque_lab.nodes import dynamics_parameters, interface, running, simulation_services
+from torque_lab.nodes.commands import CommandBox, CommandLateError, CommandRefusedError
+from torque_lab.nodes.dynamics_parameters import CONTINUE, value_of
+from torque_lab.nodes.pacing import Pacer
+from torque_lab.nodes.parameters import numbers
+from torque_lab.nodes.sensors import Sensors
+from torque_lab.nodes.simulation import Simulation
+from torque_lab.nodes.state_publisher import StatePublisher
 from torque_lab.physics.simulator import Simulator
-from torque_lab.physics.urdf import load_urdf
 
-HELD, FREE, PAUSED = 'held', 'free', 'paused'
+REPEAT = 0.1
+"""In lockstep a state without an answer is published again after so many seconds: whoever joins
+late must get it."""
 
 
 class DynamicsNode(Node):
@@ -36,281 +37,316 @@ class DynamicsNode(Node):
     A simulator that speaks the interface of a ros2_control effort robot.
 
     One period is the time between two joint states: a whole number of integration steps.  The
-    command in force is read once per period and held over its steps.
+    command in force is read once per period and held over its steps.  In lockstep, a period
+    passes when the stamped command that answers the last state is there.
     """
 
     def __init__(self) -> None:
         super().__init__('dynamics')
-        self.robot = self._read_robot()
-        self._declare_parameters()
-        self.simulator = Simulator(
-            self.robot, integrator=self._value('integrator'), dt=self._value('dt'))
-        self._read_timing()
-        self._commands = CommandBox(self.robot.joint_names, self._value('command_timeout'))
-        self._paused = self._value('start') == PAUSED
-        self._diverged = ''
-        self._waiting_for_commands = False
-        self._periods = 0
-        self._effort = np.zeros(self.robot.nv)
-        self._make_messages()
-        self._make_publishers()
-        self._make_subscriptions()
-        self._reset_state()
-        self._pacer = Pacer(self._period, self._value('real_time_factor'))
-        self._publish_state()
-        self.get_logger().info(
-            f'{self.robot.name}: {", ".join(self.robot.joint_names)}; '
-            f'{self._value("integrator")} at {self._value("dt") * 1e3:g} ms, states at '
-            f'{1.0 / self._period:g} Hz, {self._value("start")} until the first command')
+        robot = dynamics_parameters.read_robot(self)
+        dynamics_parameters.declare_all(self, robot)
+        steps, self._periods_per_clock, self._periods_per_energy = (
+            dynamics_parameters.read_rates(self))
+        dt = value_of(self, 'dt')
+        simulator = Simulator(robot, integrator=value_of(self, 'integrator'), dt=dt)
+        self._commands = CommandBox(robot.joint_names, value_of(self, 'command_timeout'))
+        self.simulation = Simulation(
+            simulator, steps, self._commands, value_of(self, 'start'),
+            value_of(self, 'timeout_action'), value_of(self, 'push_duration'))
+        self._sensors = Sensors(
+            value_of(self, 'position_noise'), value_of(self, 'velocity_noise'),
+            value_of(self, 'sensor_delay'), value_of(self, 'seed'))
+        self._lockstep = value_of(self, 'lockstep')
+        self._patience = value_of(self, 'lockstep_timeout')
+        self._goes_on = value_of(self, 'lockstep_policy') == CONTINUE
+        self._answered = False
+        self._published_at = 0.0
+        self._waiting_since = 0.0
+        self._newest_stamp = 0
+        self._unanswered = 0
+        self._silent = False
+        self._pacer = Pacer(dt * steps, value_of(self, 'real_time_factor'))
+        self._apply_physics()
+        self._read_initial_state()
+        self._messages = StatePublisher(self, self.simulation,
+                                        value_of(self, 'publish_description'))
+        self._make_inputs()
+        self.simulation.reset()
+        self._publish_all()
+        self._greet()
 
-    # --- start -----------------------------------------------------------------------------
+    def _read_initial_state(self) -> None:
+        robot = self.simulation.robot
+        self.simulation.initial = (
+            np.array(numbers('initial_position', value_of(self, 'initial_position'), robot.nq)),
+            np.array(numbers('initial_velocity', value_of(self, 'initial_velocity'), robot.nv)))
 
-    def _read_robot(self) -> Robot:
-        text = declare(self, 'robot_description', '', 'URDF of the robot, xacro expanded',
-                       fixed=True)
-        name = declare(self, 'robot', '', 'A shipped model or a URDF or xacro file; used when '
-                       'robot_description is empty', fixed=True)
-        if text:
-            robot = load_urdf(text, 'parameter robot_description')
-        elif name:
-            robot = load(name)
-        else:
-            raise ModelError('no robot: set the parameter robot_description (URDF text) or robot '
-                             '(a shipped name or a file)')
-        if robot.has_floating_joint:
-            raise ModelError(f'{robot.name} has a floating joint, which no effort drives; '
-                             'simulate it with torque_lab.Simulator')
-        return robot
-
-    def _declare_parameters(self) -> None:
-        robot = self.robot
-        declare(self, 'integrator', 'rk4', 'Integration scheme', choices=tuple(INTEGRATORS),
-                fixed=True)
-        declare(self, 'dt', 0.001, 'Integration step', unit='s', minimum=1e-6, maximum=0.1,
-                fixed=True)
-        declare(self, 'publish_rate', 1000.0, 'Joint states per second of simulation time; a '
-                'period must be a whole number of steps', unit='Hz', minimum=0.1, maximum=1e5,
-                fixed=True)
-        declare(self, 'clock_rate', 100.0, '/clock messages per second of simulation time',
-                unit='Hz', minimum=0.1, maximum=1e5, fixed=True)
-        declare(self, 'energy_rate', 50.0, '~/energy messages per second of simulation time',
-                unit='Hz', minimum=0.1, maximum=1e5, fixed=True)
-        declare(self, 'real_time_factor', 1.0, 'Simulated seconds per second; 0 runs as fast as '
-                'possible', minimum=0.0, maximum=1e4, fixed=True)
-        declare(self, 'start', HELD, 'Until the first command the arm is held in place, falls '
-                'free, or time stands still', choices=(HELD, FREE, PAUSED), fixed=True)
-        declare(self, 'command_timeout', 0.1, 'Age of a command, in wall time, at which the '
-                'effort drops to zero; 0 keeps the last effort for ever', unit='s', minimum=0.0,
-                maximum=1e6, fixed=True)
-        declare(self, 'publish_description', True, 'Publish /robot_description; false where '
-                'robot_state_publisher does', fixed=True)
-        declare(self, 'initial_position', robot.start.tolist(), 'Start position, in URDF joint '
-                'order', unit='rad or m', fixed=True)
-        declare(self, 'initial_velocity', robot.start_velocity.tolist(), 'Start velocity, in '
-                'URDF joint order', unit='rad/s or m/s', fixed=True)
-
-    def _value(self, name: str) -> Any:
-        return self.get_parameter(name).value
-
-    def _read_timing(self) -> None:
-        dt, rate = self._value('dt'), self._value('publish_rate')
-        self._steps_per_period = whole_ratio('publish_rate', rate, 'dt', 1.0 / dt)
-        self._periods_per_clock = whole_ratio('clock_rate', self._value('clock_rate'),
-                                              'publish_rate', rate)
-        self._periods_per_energy = whole_ratio('energy_rate', self._value('energy_rate'),
-                                               'publish_rate', rate)
-        self._period = self._steps_per_period * dt
-        self._period_ns = round(self._period * interface.NANOSECONDS)
-
-    def _make_messages(self) -> None:
-        # Built once and reused: building a message costs more than publishing it.
-        self._state_message = JointState(name=list(self.robot.joint_names))
-        self._state_message.header.frame_id = 'world'  # rviz's effort display wants one
-        self._clock_message = ClockMessage()
-        self._energy_message = Float64MultiArray()
-        self._energy_message.layout.dim = [MultiArrayDimension(
-            label=','.join(interface.ENERGY_FIELDS), size=len(interface.ENERGY_FIELDS),
-            stride=len(interface.ENERGY_FIELDS))]
-
-    def _make_publishers(self) -> None:
-        self._state_publisher = self.create_publisher(
-            JointState, interface.JOINT_STATES, interface.NEWEST)
-        self._clock_publisher = self.create_publisher(
-            ClockMessage, interface.CLOCK, interface.NEWEST)
-        self._energy_publisher = self.create_publisher(
-            Float64MultiArray, '~/energy', interface.NEWEST)
-        self._diagnostics_publisher = self.create_publisher(
-            DiagnosticArray, interface.DIAGNOSTICS, QoSProfile(depth=10))
-        if self._value('publish_description'):
-            self._description_publisher = self.create_publisher(
-                String, interface.ROBOT_DESCRIPTION, interface.LATCHED)
-            self._description_publisher.publish(String(data=self.robot.urdf))
-
-    def _make_subscriptions(self) -> None:
+    def _make_inputs(self) -> None:
         self.create_subscription(Float64MultiArray, interface.EFFORT_COMMANDS,
                                  self._on_array_command, interface.NEWEST)
-        self.create_subscription(JointState, interface.JOINT_COMMAND,
-                                 self._on_named_command, interface.NEWEST)
-        for name, act in (('pause', self._pause), ('resume', self._resume),
-                          ('reset', self._reset), ('step', self._step)):
-            self.create_service(Trigger, f'~/{name}', act)
+        self.create_subscription(JointState, interface.JOINT_COMMAND, self._on_named_command,
+                                 interface.NEWEST)
+        self.create_subscription(WrenchStamped, '~/wrench', self._on_wrench, QoSProfile(depth=10))
+        self.create_subscription(Float64MultiArray, '~/push', self._on_push, QoSProfile(depth=10))
+        self.create_subscription(JointState, '~/set_state', self._on_set_state,
+                                 QoSProfile(depth=10))
+        self._diagnostics_publisher = self.create_publisher(
+            DiagnosticArray, interface.DIAGNOSTICS, QoSProfile(depth=10))
+        simulation_services.offer(self, self)
+        self.add_on_set_parameters_callback(
+            lambda changes: dynamics_parameters.check_changes(self.simulation.robot, changes))
+        self.add_post_set_parameters_callback(self._on_parameters)
         # Steady clock: with use_sim_time the node's own clock would wait for itself.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        factor = self._value('real_time_factor')
-        self.create_timer(self._period / factor if factor else self._period, self._tick,
-                          clock=steady)
-        self.create_timer(1.0, self._publish_diagnostics, clock=steady)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = self.create_timer(self._pacer.wall_period, self._tick, clock=self._steady)
+        self.create_timer(1.0, self._publish_diagnostics, clock=self._steady)
+
+    def _greet(self) -> None:
+        robot, simulator = self.simulation.robot, self.simulation.simulator
+        mode = ('in lockstep' if self._lockstep
+                else f'{self.simulation.start} until the first command')
+        self.get_logger().info(
+            f'{robot.name}: {", ".join(robot.joint_names) or "no driven joints"}; '
+            f'{simulator.integrator} at {simulator.dt * 1e3:g} ms, states at '
+            f'{1e9 / self.simulation.period_ns:g} Hz, {mode}'
+            + ('' if simulator.compiled else '; not compiled: install llvmlite for speed'))
 
     # --- time ------------------------------------------------------------------------------
 
-    @property
-    def time(self) -> float:
-        """Simulation time in s."""
-        return self._periods * self._period_ns / interface.NANOSECONDS
-
     def _tick(self) -> None:
-        if self._paused or self._diverged:
+        if not self.simulation.running:
             self._pacer.rest()
-            return
-        for _ in self._pacer.due():
-            self._advance()
-            if self._diverged:
+        elif self._lockstep:
+            self._tick_in_lockstep()
+        else:
+            for _ in self._pacer.due():
+                if not self._advance(time.monotonic()):
+                    return
+            self._report_delay()
+
+    def _tick_in_lockstep(self) -> None:
+        """Pass a period if it is answered and due; repeat the state, or go on without answer."""
+        now = time.monotonic()
+        if self._answered:
+            for _ in self._pacer.due():
+                self._advance(self.simulation.time)
                 return
+        elif self._goes_on and now - self._waiting_since > self._patience:
+            self._unanswered += 1
+            self._commands.expire()
+            self._advance(self.simulation.time)
+        elif now - self._published_at > REPEAT:
+            if now - self._waiting_since > self._patience:
+                self.get_logger().warning(
+                    f'lockstep: no answer to the state of {self.simulation.time:.3f} s; waiting',
+                    throttle_duration_sec=5.0)
+            self._publish_state()
+
+    def _advance(self, now: float) -> bool:
+        self._answered = False
+        if not self.simulation.advance(now):
+            self.get_logger().error(f'stopped at the last good state: {self.simulation.diverged}; '
+                                    'call ~/reset to go on')
+            return False
+        if self._commands.timed_out != self._silent:
+            self._report_silence()
+        self._waiting_since = time.monotonic()
+        self._publish_all()
+        return True
+
+    def _report_silence(self) -> None:
+        self._silent = self._commands.timed_out
+        if self._silent:
+            action = {'zero': 'effort set to zero', 'hold': 'the last effort stays',
+                      'brake': 'braking'}[self.simulation.timeout_action]
+            self.get_logger().warning(f'no command for {self._commands.timeout:g} s: {action}; '
+                                      'is the controller running?')
+        else:
+            self.get_logger().info('commands are back')
+
+    def _report_delay(self) -> None:
         if self._pacer.fell_behind:
             self.get_logger().warning(
                 f'cannot keep up with real time: {self._pacer.slipped:.3f} s behind so far',
                 throttle_duration_sec=5.0)
 
-    def _advance(self) -> None:
-        effort = self._commands.current(time.monotonic())
-        self._report_command_flow(effort)
-        if effort is not None:
-            self._effort = effort
-        elif self._commands.commanded or self._value('start') != HELD:
-            self._effort = np.zeros(self.robot.nv)
-        else:  # held: time goes on, the arm stays
-            self._finish_period()
-            return
-        try:
-            self.simulator.step(self._effort, n=self._steps_per_period)
-        except Divergence as divergence:
-            self._diverged = str(divergence)
-            self.get_logger().error(f'stopped at the last good state: {divergence}; '
-                                    'call ~/reset to go on')
-            return
-        self._finish_period()
+    # --- what goes out ---------------------------------------------------------------------
 
-    def _finish_period(self) -> None:
-        self._periods += 1
+    def _publish_all(self) -> None:
+        simulation = self.simulation
+        simulator = simulation.simulator
+        self._measured = self._sensors.measure(
+            simulation.stamp, simulator.q, simulator.qd, simulation.joint_effort)
         self._publish_state()
-
-    def _report_command_flow(self, effort: np.ndarray | None) -> None:
-        if effort is None and self._commands.commanded and not self._waiting_for_commands:
-            self._waiting_for_commands = True
-            self.get_logger().warning(
-                f'no command for {self._commands.timeout:g} s: effort set to zero; is the '
-                'controller running?')
-        elif effort is not None and self._waiting_for_commands:
-            self._waiting_for_commands = False
-            self.get_logger().info('commands are back')
-
-    # --- messages --------------------------------------------------------------------------
+        if simulation.periods % self._periods_per_clock == 0:
+            self._messages.clock()
+        if simulation.periods % self._periods_per_energy == 0:
+            self._messages.energy()
 
     def _publish_state(self) -> None:
-        stamp = self._periods * self._period_ns
-        seconds, nanoseconds = divmod(stamp, interface.NANOSECONDS)
-        state = self._state_message
-        state.header.stamp.sec, state.header.stamp.nanosec = seconds, nanoseconds
-        state.position = array('d', self.simulator.q)
-        state.velocity = array('d', self.simulator.qd)
-        state.effort = array('d', self.simulator.applied_effort)
-        self._state_publisher.publish(state)
-        if self._periods % self._periods_per_clock == 0:
-            clock = self._clock_message.clock
-            clock.sec, clock.nanosec = seconds, nanoseconds
-            self._clock_publisher.publish(self._clock_message)
-        if self._periods % self._periods_per_energy == 0:
-            self._publish_energy()
-
-    def _publish_energy(self) -> None:
-        energy = self.simulator.energy
-        self._energy_message.data = array('d', [getattr(energy, name)
-                                        for name in interface.ENERGY_FIELDS])
-        self._energy_publisher.publish(self._energy_message)
+        self._newest_stamp = self._measured.stamp
+        self._published_at = time.monotonic()
+        self._messages.state(self._measured)
 
     def _publish_diagnostics(self) -> None:
-        counters = self._commands.counters
-        values = {'simulation time [s]': f'{self.time:.3f}',
+        values = {'simulation time [s]': f'{self.simulation.time:.3f}',
                   'overruns': str(self._pacer.overruns),
                   'behind real time [s]': f'{self._pacer.slipped:.3f}',
-                  **{f'commands {name}': str(count) for name, count in asdict(counters).items()}}
-        status = DiagnosticStatus(name=f'{self.get_name()}: simulation', hardware_id='simulation',
-                                  level=DiagnosticStatus.OK, message='running')
-        if self._diverged:
-            status.level, status.message = DiagnosticStatus.ERROR, self._diverged
-        elif self._paused:
-            status.message = 'paused'
-        elif self._waiting_for_commands:
-            status.level, status.message = DiagnosticStatus.WARN, 'no commands'
-        status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self._state_message.header.stamp
-        self._diagnostics_publisher.publish(message)
+                  'unanswered in lockstep': str(self._unanswered),
+                  **{f'commands {name}': str(count)
+                     for name, count in asdict(self._commands.counters).items()}}
+        level, message = DiagnosticStatus.OK, 'running'
+        if self.simulation.diverged:
+            level, message = DiagnosticStatus.ERROR, self.simulation.diverged
+        elif self.simulation.paused:
+            message = 'paused'
+        elif self._silent:
+            level, message = DiagnosticStatus.WARN, 'no commands'
+        status = DiagnosticStatus(
+            name=f'{self.get_name()}: simulation', hardware_id='simulation', level=level,
+            message=message,
+            values=[KeyValue(key=key, value=value) for key, value in values.items()])
+        report = DiagnosticArray(status=[status])
+        stamp = report.header.stamp
+        stamp.sec, stamp.nanosec = divmod(self.simulation.stamp, interface.NANOSECONDS)
+        self._diagnostics_publisher.publish(report)
+
+    # --- what comes in ---------------------------------------------------------------------
+
+    def _command_time(self) -> float:
+        """Time that commands age on: simulation time in lockstep, else steady wall time."""
+        return self.simulation.time if self._lockstep else time.monotonic()
 
     def _on_array_command(self, message: Float64MultiArray) -> None:
+        if self._lockstep and self._goes_on:
+            self._report_refusal(interface.EFFORT_COMMANDS, 'in lockstep an array, which has no '
+                                 'stamp, needs the policy stop')
+            return
         try:
-            self._commands.offer_array(message.data, time.monotonic())
+            self._commands.offer_array(message.data, self._command_time())
         except CommandRefusedError as reason:
             self._report_refusal(interface.EFFORT_COMMANDS, reason)
+        else:
+            self._on_answer()
 
     def _on_named_command(self, message: JointState) -> None:
-        stamp = message.header.stamp
+        stamp = message.header.stamp.sec * interface.NANOSECONDS + message.header.stamp.nanosec
         try:
-            self._commands.offer_named(message.name, message.effort,
-                                       stamp.sec * interface.NANOSECONDS + stamp.nanosec,
-                                       time.monotonic())
+            self._commands.offer_named(
+                message.name, message.effort, stamp, self._command_time(), self._newest_stamp,
+                self._newest_stamp if self._lockstep else 0)
+        except CommandLateError:
+            pass  # counted; late answers are no fault of their sender
         except CommandRefusedError as reason:
             self._report_refusal(interface.JOINT_COMMAND, reason)
+        else:
+            self._on_answer()
 
-    def _report_refusal(self, topic: str, reason: CommandRefusedError) -> None:
+    def _on_answer(self) -> None:
+        self._answered = True
+        if self._lockstep and self._pacer.free and self.simulation.running:
+            self._advance(self.simulation.time)
+
+    def _report_refusal(self, topic: str, reason: object) -> None:
         self.get_logger().error(f'{topic}: command refused: {reason}', throttle_duration_sec=1.0)
 
-    # --- services --------------------------------------------------------------------------
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        force, torque = message.wrench.force, message.wrench.torque
+        self._try('~/wrench', lambda: self.simulation.pushes.wrench(
+            message.header.frame_id,
+            [force.x, force.y, force.z, torque.x, torque.y, torque.z], self.simulation.time))
 
-    def _pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._paused = True
-        return self._answer(response, True, f'paused at {self.time:.3f} s')
+    def _on_push(self, message: Float64MultiArray) -> None:
+        self._try('~/push', lambda: self.simulation.pushes.push(
+            message.data, self.simulation.time))
 
-    def _resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._paused = False
-        return self._answer(response, True, f'running from {self.time:.3f} s')
+    def _on_set_state(self, message: JointState) -> None:
+        self._try('~/set_state', lambda: self._set_state(message))
 
-    def _step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if not self._paused:
-            return self._answer(response, False, 'step works while paused; call ~/pause first')
-        self._advance()
-        return self._answer(response, not self._diverged, self._diverged or
-                            f'stepped to {self.time:.3f} s')
+    def _set_state(self, message: JointState) -> None:
+        robot = self.simulation.robot
+        q, qd = self.simulation.simulator.q, np.zeros(robot.nv)
+        joints = {body.joint: body for body in robot.bodies if body.joint in robot.joint_names}
+        velocity = message.velocity or [0.0] * len(message.name)
+        if not len(message.name) == len(message.position) == len(velocity):
+            raise ValueError(f'{len(message.name)} names, {len(message.position)} positions, '
+                             f'{len(message.velocity)} velocities')
+        for name, position, speed in zip(message.name, message.position, velocity, strict=True):
+            if name not in joints:
+                raise ValueError(f'unknown joint "{name}"; the joints are '
+                                 f'{", ".join(robot.joint_names)}')
+            q[joints[name].q], qd[joints[name].v] = position, speed
+        self.simulation.set_state(q, qd)
+        self._publish_all()
 
-    def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._reset_state()
-        self._commands.clear()
-        self._waiting_for_commands = False
-        self._diverged, self._periods = '', 0
+    def _try(self, topic: str, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except ValueError as reason:
+            self.get_logger().error(f'{topic}: refused: {reason}', throttle_duration_sec=1.0)
+
+    def _on_parameters(self, parameters: list[Parameter]) -> None:
+        names = {parameter.name for parameter in parameters}
+        if 'real_time_factor' in names:
+            self._pacer.set_factor(value_of(self, 'real_time_factor'))
+            self._timer.cancel()
+            self.destroy_timer(self._timer)
+            self._timer = self.create_timer(self._pacer.wall_period, self._tick,
+                                            clock=self._steady)
+        if 'integrator' in names:
+            self.simulation.simulator.integrator = value_of(self, 'integrator')
+        if names & {'gravity', 'damping'}:
+            self._apply_physics()
+        self.simulation.pushes.duration = value_of(self, 'push_duration')
+
+    def _apply_physics(self) -> None:
+        robot = self.simulation.robot
+        # Without waiting: a kernel that must be compiled comes in when it is ready.
+        self.simulation.simulator.set_parameters(
+            gravity=numbers('gravity', value_of(self, 'gravity'), 3),
+            damping=numbers('damping', value_of(self, 'damping'), robot.nv), wait=False)
+
+    # --- actions of the services -----------------------------------------------------------
+
+    @property
+    def paused(self) -> bool:
+        """Whether time stands still by request."""
+        return self.simulation.paused
+
+    def pause(self) -> tuple[bool, str]:
+        """Let time stand still."""
+        self.simulation.paused = True
+        return True, f'paused at {self.simulation.time:.3f} s'
+
+    def resume(self) -> tuple[bool, str]:
+        """Let time pass."""
+        self.simulation.paused = False
         self._pacer.rest()
-        self._publish_state()
-        return self._answer(response, True, 'back at the start')
+        return True, f'running from {self.simulation.time:.3f} s'
 
-    def _reset_state(self) -> None:
-        robot = self.robot
-        self.simulator.reset(
-            numbers('initial_position', self._value('initial_position'), robot.nq),
-            numbers('initial_velocity', self._value('initial_velocity'), robot.nv))
+    def step(self, periods: int) -> tuple[bool, str]:
+        """Pass some periods while paused."""
+        if not self.simulation.paused:
+            return False, 'step works while paused; call ~/pause first'
+        for _ in range(periods):
+            if self.simulation.diverged or not self._advance(self._command_time()):
+                return False, self.simulation.diverged
+        return True, f'stepped to {self.simulation.time:.3f} s'
 
-    @staticmethod
-    def _answer(response: Trigger.Response, success: bool, message: str) -> Trigger.Response:
-        response.success, response.message = success, message
-        return response
+    def reset(self, state: bool = True, time: bool = True) -> tuple[bool, str]:
+        """Go back to the initial state, to time zero, or both."""
+        self.simulation.reset(state, time)
+        self._sensors.reset()
+        self._pacer.rest()
+        self._silent = self._answered = False
+        self._publish_all()
+        self._messages.clock()
+        return True, f'reset; the time is {self.simulation.time:.3f} s'
+
+    def quit(self) -> tuple[bool, str]:
+        """End the node, after the answer has gone out."""
+        self.create_timer(REPEAT, rclpy.try_shutdown, clock=self._steady)
+        return True, 'ending'
 
 
 def main() -> None:

@@ -47,6 +47,21 @@ class Pacer:
         """Whether the last call of `due` gave up time."""
         self.rest()
 
+    @property
+    def free(self) -> bool:
+        """Whether time runs as fast as it can."""
+        return self._factor == 0.0
+
+    @property
+    def wall_period(self) -> float:
+        """How often, in wall seconds, somebody must look whether a period is due."""
+        return self._period if self.free else self._period / self._factor
+
+    def set_factor(self, factor: float) -> None:
+        """Go on at another pace."""
+        self._factor = factor
+        self.rest()
+
     def rest(self) -> None:
         """Start counting anew from now: after a pause or a reset nothing is to be caught up."""
         self._epoch = self._clock()
@@ -55,12 +70,12 @@ class Pacer:
     def due(self) -> Iterator[None]:
         """Yield once for every period that is due."""
         self.fell_behind = False
-        if self._factor == 0.0:
+        if self.free:
             end = self._clock() + SLICE
             while self._clock() < end:
                 yield
             return
-        wall_period = self._period / self._factor
+        wall_period = self.wall_period
         # Half a period early: a timer that wakes a little before its time is not a miss.
         count = int((self._clock() - self._epoch) / wall_period + 0.5) - self._done
         lost = (count - 1) * wall_period - CATCH_UP
