@@ -29,7 +29,7 @@ def main() -> int:
     for name in arguments.robots:
         say(f'{name}: one step')
         results['amortised'][name] = measure.steps_amortised(name, repeats, say)
-        results['from_python'][name] = measure.steps_from_python(name, repeats)
+        results['from_python'][name] = measure.steps_from_python(name, repeats, say)
     for threads in sorted({1, os.cpu_count() or 1}):
         results['batches'][threads] = {}
         for name in arguments.robots:

@@ -272,10 +272,10 @@ class PyBullet:
 PEERS = (TorqueLab, MuJoCo, MuJoCoEuler, Pinocchio, Drake, Dart, PyBullet)
 
 
-def available(robot: Robot, dt: float, say=print):
+def available(robot: Robot, dt: float, say=print, peers=PEERS):
     """Every peer that works here, by name; the others are named and left out."""
     found = {}
-    for peer in PEERS:
+    for peer in peers:
         try:
             found[peer.name] = peer(robot, dt)
         except ImportError as error:

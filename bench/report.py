@@ -107,7 +107,7 @@ def picture(results: dict, path: Path) -> None:
     axes.set_xticks([k + 0.4 - width / 2 for k in range(len(robots))],
                     [TITLES[name] for name in robots])
     axes.set_ylabel('time of one 1 ms step, µs (log)')
-    axes.legend(fontsize=8, ncols=2)
+    figure.legend(fontsize=8, ncols=4, loc='outside upper center', frameon=False)
     axes.spines[['top', 'right']].set_visible(False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
