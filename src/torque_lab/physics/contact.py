@@ -14,7 +14,8 @@ of each step of length h, and held over it:
 
 Joints push each other through ``M⁻¹``, so the rows are solved by sweeps of projected Gauss-Seidel;
 the first guess is the exact answer when all joints stick.  Every update lowers the kinetic energy
-that is left in the constraints, so that however many sweeps are made no energy is created.  The
+that is left in the constraints, so that an impact creates no energy however few sweeps are made;
+forces held over a step may, by the error of that step (its second order, at a reversal).  The
 number of sweeps is fixed and nothing branches on a value: the same lines trace.
 
 Todorov 2014 (convex contact, one row per joint); Moreau 1988 (inelastic impulses).
