@@ -13,9 +13,10 @@ from torque_lab.control.law import Law
 from torque_lab.control.lqr import LQR
 from torque_lab.control.pid import PIDLaw
 from torque_lab.control.sources import Sinusoid, UserEffort
+from torque_lab.control.swing_up import SwingUp
 
 LAWS: dict[str, type[Law]] = {law.name: law for law in (
-    PIDLaw, PDGravity, ZeroGravity, ComputedTorque, LQR, Sinusoid, UserEffort)}
+    PIDLaw, PDGravity, ZeroGravity, ComputedTorque, LQR, SwingUp, Sinusoid, UserEffort)}
 
 
 def find_law(name: str) -> type[Law]:
