@@ -9,6 +9,7 @@ from pathlib import Path
 
 from torque_lab.control.computed_torque import ComputedTorque
 from torque_lab.control.gravity import PDGravity, ZeroGravity
+from torque_lab.control.impedance import Impedance, OperationalSpace
 from torque_lab.control.law import Law
 from torque_lab.control.lqr import LQR
 from torque_lab.control.pid import PIDLaw
@@ -16,7 +17,8 @@ from torque_lab.control.sources import Sinusoid, UserEffort
 from torque_lab.control.swing_up import SwingUp
 
 LAWS: dict[str, type[Law]] = {law.name: law for law in (
-    PIDLaw, PDGravity, ZeroGravity, ComputedTorque, LQR, SwingUp, Sinusoid, UserEffort)}
+    PIDLaw, PDGravity, ZeroGravity, ComputedTorque, LQR, SwingUp, Impedance, OperationalSpace,
+    Sinusoid, UserEffort)}
 
 
 def find_law(name: str) -> type[Law]:
