@@ -53,6 +53,7 @@ class CommandBox:
         self.timeout = timeout
         self.counters = Counters()
         self.timed_out = False
+        self._usual_names = list(self.joint_names)
         self._index = {name: i for i, name in enumerate(self.joint_names)}
         self._effort: np.ndarray | None = None
         self._unread = False
@@ -94,16 +95,10 @@ class CommandBox:
         """
         if len(names) != len(effort):
             self._refuse(f'{len(names)} names but {len(effort)} efforts')
-        if len(set(names)) != len(names):
-            twice = next(name for name in names if list(names).count(name) > 1)
-            self._refuse(f'joint "{twice}" is named twice')
-        unknown = [name for name in names if name not in self._index]
-        if unknown:
-            self._refuse(f'unknown joint "{unknown[0]}"; the joints are '
-                         f'{", ".join(self.joint_names)}')
-        missing = [name for name in self.joint_names if name not in names]
-        if missing:
-            self._refuse(f'no effort for joint "{missing[0]}"')
+        ordered = np.array(effort, dtype=float)
+        if names != self._usual_names:  # the usual case costs one comparison
+            self._check_names(names)
+            ordered[[self._index[name] for name in names]] = effort
         self._check_finite(names, effort)
         if stamp > newest_state:
             self._refuse(f'answers a state of {stamp * 1e-9:.6f} s, but the newest state is of '
@@ -112,8 +107,6 @@ class CommandBox:
             self.counters.late += 1
             raise CommandLateError(f'answers the state of {stamp * 1e-9:.6f} s too late')
         self._last_stamp = stamp
-        ordered = np.empty(len(self.joint_names))
-        ordered[[self._index[name] for name in names]] = effort
         self._accept(ordered, now)
 
     def current(self, now: float) -> np.ndarray | None:
@@ -140,7 +133,21 @@ class CommandBox:
         self._effort, self._unread, self._arrival = effort, True, now
         self.timed_out = False
 
+    def _check_names(self, names: Sequence[str]) -> None:
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if list(names).count(name) > 1)
+            self._refuse(f'joint "{twice}" is named twice')
+        unknown = [name for name in names if name not in self._index]
+        if unknown:
+            self._refuse(f'unknown joint "{unknown[0]}"; the joints are '
+                         f'{", ".join(self.joint_names)}')
+        missing = [name for name in self.joint_names if name not in names]
+        if missing:
+            self._refuse(f'no effort for joint "{missing[0]}"')
+
     def _check_finite(self, names: Sequence[str], effort: Sequence[float]) -> None:
+        if math.isfinite(sum(effort)):  # a sum of finite numbers that overflows is looked at below
+            return
         for name, value in zip(names, effort, strict=True):
             if not math.isfinite(value):
                 self._refuse(f'effort {value} for joint "{name}" is not finite')

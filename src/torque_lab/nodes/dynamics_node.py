@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -64,6 +65,7 @@ class DynamicsNode(Node):
         self._waiting_since = 0.0
         self._newest_stamp = 0
         self._unanswered = 0
+        self._latencies: deque[float] = deque(maxlen=1000)
         self._silent = False
         self._pacer = Pacer(dt * steps, value_of(self, 'real_time_factor'))
         self._apply_physics()
@@ -103,8 +105,9 @@ class DynamicsNode(Node):
 
     def _greet(self) -> None:
         robot, simulator = self.simulation.robot, self.simulation.simulator
-        mode = ('in lockstep' if self._lockstep
-                else f'{self.simulation.start} until the first command')
+        mode = 'in lockstep' if self._lockstep else 'running'
+        if robot.joint_names and not self._lockstep:
+            mode = f'{self.simulation.start} until the first command'
         self.get_logger().info(
             f'{robot.name}: {", ".join(robot.joint_names) or "no driven joints"}; '
             f'{simulator.integrator} at {simulator.dt * 1e3:g} ms, states at '
@@ -189,9 +192,12 @@ class DynamicsNode(Node):
         self._messages.state(self._measured)
 
     def _publish_diagnostics(self) -> None:
+        latencies = sorted(self._latencies) or [float('nan')]
         values = {'simulation time [s]': f'{self.simulation.time:.3f}',
                   'overruns': str(self._pacer.overruns),
                   'behind real time [s]': f'{self._pacer.slipped:.3f}',
+                  'state to command, median [µs]': f'{latencies[len(latencies) // 2]:.0f}',
+                  'state to command, 99 % [µs]': f'{latencies[len(latencies) * 99 // 100]:.0f}',
                   'unanswered in lockstep': str(self._unanswered),
                   **{f'commands {name}': str(count)
                      for name, count in asdict(self._commands.counters).items()}}
@@ -244,6 +250,7 @@ class DynamicsNode(Node):
 
     def _on_answer(self) -> None:
         self._answered = True
+        self._latencies.append(1e6 * (time.monotonic() - self._published_at))
         if self._lockstep and self._pacer.free and self.simulation.running:
             self._advance(self.simulation.time)
 

@@ -35,7 +35,9 @@ class Simulation:
         self.simulator, self.commands = simulator, commands
         self.robot = simulator.robot
         self.pushes = Pushes(self.robot, push_duration)
-        self.start, self.timeout_action = start, timeout_action
+        # Nothing to command, nothing to wait for: a free body starts free.
+        self.start = FREE if start == HELD and not self.robot.joint_names else start
+        self.timeout_action = timeout_action
         self.paused = start == PAUSED
         self.diverged = ''
         """Why the simulation stopped, if it did; reset clears it."""
