@@ -76,7 +76,11 @@ class PID:
         self._u_high = np.minimum([gain.u_clamp_max for gain in gains], self._effort_limit)
         strategies = [gain.antiwindup_strategy for gain in gains]
         self._conditional = np.array([s == CONDITIONAL_INTEGRATION for s in strategies])
-        self._back_calculation = np.array([s == BACK_CALCULATION for s in strategies])
+        # Back calculation drains the integral with the time constant p / i.
+        self._drain = np.array([gain.i / gain.p if gain.p > 0.0
+                                and gain.antiwindup_strategy == BACK_CALCULATION else 0.0
+                                for gain in gains])
+        self._integrates = bool(self._i.any())
 
     def reset(self) -> None:
         """Forget the integral."""
@@ -92,19 +96,18 @@ class PID:
         error = goal - q
         proportional = self._p * error + self._d * (goal_velocity - qd)
         wanted = proportional + self.integral
-        effort = np.clip(wanted, self._u_low, self._u_high)
-        self._integrate(dt, error, excess=wanted - effort)
+        effort = np.minimum(np.maximum(wanted, self._u_low), self._u_high)
+        if self._integrates:
+            self._integrate(dt, error, excess=wanted - effort)
         return effort
 
     def _integrate(self, dt: float, error: np.ndarray, excess: np.ndarray) -> None:
         growth = self._i * error * dt
         # Conditional: a saturated joint does not integrate further into its limit.
         winding_up = self._conditional & (excess * error > 0.0)
-        # Back calculation: the excess drains the integral with the time constant p / i.
-        rate = np.divide(self._i, self._p, out=np.zeros_like(self._p), where=self._p > 0.0)
-        drain = np.where(self._back_calculation, excess * np.minimum(rate * dt, 1.0), 0.0)
-        self.integral = np.clip(self.integral + np.where(winding_up, 0.0, growth) - drain,
-                                self._i_low, self._i_high)
+        drain = excess * np.minimum(self._drain * dt, 1.0)
+        integral = self.integral + np.where(winding_up, 0.0, growth) - drain
+        self.integral = np.minimum(np.maximum(integral, self._i_low), self._i_high)
 
 
 class PIDLaw(Law):
