@@ -31,7 +31,8 @@ def read_trajectory(message: JointTrajectory, joint_names: Sequence[str], now: f
     delay = stamp - now if stamp else 0.0
     if delay < 0.0:
         raise ValueError(f'it should have started {-delay:.3f} s ago; a stamp of zero means now')
-    times, points = [], []
+    times: list[float] = []
+    points: list[Reference | np.ndarray] = []
     moving = all(len(point.velocities) for point in message.points)
     for k, point in enumerate(message.points):
         times.append(point.time_from_start.sec
