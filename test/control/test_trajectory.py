@@ -127,3 +127,11 @@ def test_bad_waypoints_are_refused(times, positions):
         through(times, np.array(positions))
     with pytest.raises(ValueError, match='some time'):
         quintic(0.0, Reference.hold([0.0]), 0.0, Reference.hold([1.0]))
+
+
+def test_goal_motion_without_limits_is_calm():
+    goals = Goals(np.array([np.inf]), np.array([np.inf]), MINIMUM_JERK)
+    goals.begin(0.0, np.array([0.0]))
+    goals.go(0.0, [1.0])
+    peak = max(abs(goals.at(t).acceleration[0]) for t in np.linspace(0.0, 3.0, 3001))
+    assert peak == pytest.approx(4.0, rel=1e-3)

@@ -12,6 +12,9 @@ from torque_lab.physics.model import Array
 
 STEP, MINIMUM_JERK = 'step', 'minimum_jerk'
 
+CALM = 4.0
+"""Acceleration, in rad/s² or m/s², of motions to a goal where no limit is set."""
+
 
 class Goals:
     """
@@ -45,8 +48,10 @@ class Goals:
         self._way = None
         if self._last is not None and self.motion == MINIMUM_JERK and (
                 self._last.velocity.any() or (self._last.position != self.goal).any()):
+            acceleration = np.where(np.isinf(self.acceleration_limit), CALM,
+                                    self.acceleration_limit)
             self._way = minimum_jerk(t, self._last, self.goal, None, self.velocity_limit,
-                                     self.acceleration_limit)
+                                     acceleration)
 
     def follow(self, t: float, times: Sequence[float], points: Sequence[Reference | Array],
                ) -> float:

@@ -17,7 +17,7 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from torque_lab.control.goals import MINIMUM_JERK, STEP, Goals
+from torque_lab.control.goals import CALM, MINIMUM_JERK, STEP, Goals
 from torque_lab.control.law import Law, Reference
 from torque_lab.control.registry import LAWS, find_law
 from torque_lab.control.sources import UserEffort
@@ -92,7 +92,7 @@ class ControllerNode(Node):
                 'number or one per joint; empty takes those of the URDF', unit='rad/s or m/s')
         declare(self, 'acceleration_limit', [], 'Largest accelerations of goal motions and '
                 'trajectories, one number or one per joint; empty sets none (goal motions then '
-                'keep to a default of 4)', unit='rad/s² or m/s²')
+                f'keep to {CALM:g})', unit='rad/s² or m/s²')
         declare(self, 'safe_effort', ZERO, 'Effort with the servo off, after a law was cut off, '
                 'or when states stop: zero, or what carries the weight', choices=SAFE_EFFORTS)
         declare(self, 'law_time_limit', 0.1, 'Wall time that a law may take for one answer',
@@ -108,6 +108,7 @@ class ControllerNode(Node):
 
     def _make_publishers(self) -> None:
         self._stamped = self._value('command') == STAMPED
+        self._converts_volts = self._value('motors') == CONTROLLER
         if self._stamped:
             self._named_command = JointState()
             self._publisher = self.create_publisher(
@@ -347,7 +348,7 @@ class ControllerNode(Node):
 
     def _publish(self, state: JointState, effort: np.ndarray, qd: np.ndarray) -> None:
         assert self.robot is not None
-        if self._value('motors') == CONTROLLER:
+        if self._converts_volts:
             effort = drive_effort(self.robot, effort, qd)
         if self._stamped:
             self._named_command.header.stamp = state.header.stamp
