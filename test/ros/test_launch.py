@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import pytest
+from sensor_msgs.msg import JointState
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed: it comes with a ROS 2 '
                     'installation, not with the wheels on PyPI')
@@ -83,9 +84,22 @@ def test_wrong_argument_names_the_choices(launch, argument):
     assert 'Valid options are' in output and 'Traceback' not in output
 
 
+def test_unknown_controller_names_the_tuned_ones(launch):
+    output, _ = launch('robot:=ur5', 'controller:=swing_up').communicate(timeout=20)
+    assert 'no tuned controller "swing_up" for ur5; choose one of computed_torque' in output
+
+
+def test_lockstep_holds_the_ur5(launch, lab):
+    process = launch('robot:=ur5', 'controller:=computed_torque', 'lockstep:=true', 'rviz:=false')
+    read_until(process, 'computed_torque on shoulder_pan_joint')
+    states = lab.listen(JointState, '/joint_states')
+    lab.wait(lambda: states and states[-1].header.stamp.sec >= 2, 'two seconds')
+    assert abs(states[-1].position[0] - 0.5) < 1e-3
+
+
 def test_every_argument_is_described(lab):
     output = subprocess.run(['ros2', 'launch', 'torque_lab', 'sim.launch.py', '--show-args'],
                             env=lab.environment, capture_output=True, text=True).stdout
-    for name in ('robot', 'controller', 'simulator', 'real_time_factor', 'rviz'):
+    for name in ('robot', 'controller', 'simulator', 'lockstep', 'real_time_factor', 'rviz'):
         assert f"'{name}':" in output
     assert 'no description given' not in output

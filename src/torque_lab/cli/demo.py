@@ -13,14 +13,23 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from torque_lab.cli.errors import CommandError
 from torque_lab.cli.processes import NodeProcess, stop_all
-from torque_lab.physics.load import load, models_folder
+from torque_lab.physics.load import load, models_folder, shipped_models
 from torque_lab.physics.model import Robot
 
 HELP = 'hold an arm with two real ROS 2 nodes, in two processes, and watch it'
+HELD_TIME = 3.0
+"""Without --duration the demo ends when the goal has been held for so many seconds."""
+
+LONGEST = 60.0
+
+BALANCING = ('swing_up', 'lqr')
+"""Laws that hold an unstable point: whole turns do not count."""
+
 PATIENCE = 20.0
 """How long, in s, the nodes may take to find each other."""
 
@@ -28,11 +37,15 @@ PATIENCE = 20.0
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument('--robot', default='pendulum', metavar='NAME',
-                        help='shipped model (default: pendulum); one of ' + ', '.join(_robots()))
-    parser.add_argument('--controller', default='pid', choices=('pid',),
-                        help='control law (default: pid)')
-    parser.add_argument('--duration', type=float, default=8.0, metavar='S',
-                        help='simulated seconds from the first command on (default: 8)')
+                        help='shipped model (default: pendulum)')
+    parser.add_argument('--controller', metavar='NAME',
+                        help='control law (default: pid, or swing_up where there is no pid)')
+    parser.add_argument('--duration', type=float, metavar='S',
+                        help='simulated seconds from the first command on (default: until the '
+                             f'goal is reached and held for {HELD_TIME:g} s, at most '
+                             f'{LONGEST:g} s)')
+    parser.add_argument('--list', action='store_true',
+                        help='list the robots and the controllers that are tuned for them')
     parser.add_argument('--output', type=Path, metavar='PNG',
                         help='where the plot goes (default: runs/demo_ROBOT_CONTROLLER.png)')
 
@@ -41,26 +54,40 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo; the status is 0 only if every joint ended at its goal."""
     if importlib.util.find_spec('rclpy') is None:
         raise CommandError('needs ROS 2: run ./lab demo, or source your ROS 2 first')
-    if not args.duration > 1.0:
+    if args.list:
+        for name, controllers in _tuned().items():
+            print(f'{name:<16} {", ".join(controllers)}')
+        return 0
+    if args.duration is not None and not args.duration > 1.0:
         raise CommandError(f'--duration {args.duration:g} is too short; give more than 1 s')
     robot = load(args.robot)
+    args.controller = args.controller or _default_controller(args.robot)
     config = _config_file(args.robot, args.controller)
-    goal = yaml.safe_load(config.read_text())['controller']['ros__parameters']['goal']
+    parameters = yaml.safe_load(config.read_text())['controller']['ros__parameters']
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
-    return _Demo(args, robot, config, goal).run()
+    return _Demo(args, robot, config, parameters).run()
 
 
-def _robots() -> list[str]:
+def _tuned() -> dict[str, list[str]]:
+    """Controllers that have a tuned configuration, by robot."""
     folder = models_folder().parent / 'config'
-    return sorted(path.stem.removesuffix('_pid') for path in folder.glob('*_pid.yaml'))
+    return {robot: sorted(path.stem.removeprefix(f'{robot}_')
+                          for path in folder.glob(f'{robot}_*.yaml'))
+            for robot in shipped_models()}
+
+
+def _default_controller(robot: str) -> str:
+    controllers = _tuned().get(robot, [])
+    return next((name for name in ('pid', 'swing_up') if name in controllers), 'pid')
 
 
 def _config_file(robot: str, controller: str) -> Path:
     path = models_folder().parent / 'config' / f'{robot}_{controller}.yaml'
     if not path.is_file():
-        raise CommandError(f'no tuned {controller} for {robot}; there is one for '
-                           + ', '.join(_robots()))
+        tuned = ', '.join(_tuned().get(robot, [])) or 'nothing'
+        raise CommandError(f'no tuned {controller} for {robot}; there is {tuned} '
+                           '(--list shows all)')
     return path
 
 
@@ -68,10 +95,12 @@ class _Demo:
     """One run: start, watch, stop, sum up."""
 
     def __init__(self, args: argparse.Namespace, robot: Robot, config: Path,
-                 goal: list[float]) -> None:
+                 parameters: dict[str, Any]) -> None:
         from torque_lab.cli.live_view import LiveView
-        self._args, self._robot, self._config, self._goal = args, robot, config, goal
-        self._view = LiveView(robot, goal)
+        self._args, self._robot, self._config = args, robot, config
+        self._goal = parameters['goal']
+        self._balances = parameters.get('controller') in BALANCING
+        self._view = LiveView(robot, self._goal)
         self._lines: queue.Queue[tuple[str, str]] = queue.Queue()
         self._interrupted = False
         self._parameters = Path(tempfile.gettempdir()) / f'torque_lab_demo_{os.getpid()}.yaml'
@@ -120,14 +149,14 @@ class _Demo:
         with self._parameters.open('w') as file:
             yaml.safe_dump({'dynamics': {'ros__parameters': {
                 'robot_description': self._robot.urdf}}}, file)
-        return self._start('dynamics', self._parameters)
+        return self._start('dynamics', self._config, self._parameters)
 
-    def _start(self, name: str, parameters: Path) -> NodeProcess:
+    def _start(self, name: str, *parameters: Path) -> NodeProcess:
         environment = {**os.environ, 'RCUTILS_CONSOLE_OUTPUT_FORMAT': '{severity}: {message}',
                        'PYTHONUNBUFFERED': '1'}
-        return NodeProcess(name, f'torque_lab.nodes.{name}_node',
-                           ['--ros-args', '--params-file', str(parameters)], environment,
-                           self._lines)
+        files = [word for path in parameters for word in ('--params-file', str(path))]
+        return NodeProcess(name, f'torque_lab.nodes.{name}_node', ['--ros-args', *files],
+                           environment, self._lines)
 
     def _watch(self, executor: Any, observer: Any, processes: list[NodeProcess]) -> str:
         """
@@ -148,13 +177,29 @@ class _Demo:
                             f'(exit status {process.exit_status})')
             if recording.time and len(processes) == 1:
                 processes.append(self._start('controller', self._config))
-            if observer.released and recording.time[-1] - observer.released >= self._args.duration:
+            if observer.released is not None and self._is_over(observer):
                 return ''
-            if not observer.released and time.monotonic() - began > PATIENCE:
+            if observer.released is None and time.monotonic() - began > PATIENCE:
                 missing = 'commands' if recording.time else 'joint states'
                 return (f'no {missing} in {PATIENCE:g} s; is UDP on this machine blocked by a '
                         'firewall?')
         return ''
+
+    def _is_over(self, observer: Any) -> bool:
+        from torque_lab.cli.summary import distances
+        recording = observer.recording
+        elapsed = recording.time[-1] - observer.released
+        if self._args.duration is not None:
+            return elapsed >= self._args.duration
+        if elapsed >= LONGEST:
+            return True
+        rows = [row for when, row in zip(reversed(recording.time), reversed(recording.position),
+                                         strict=False)
+                if when > recording.time[-1] - HELD_TIME] if elapsed > HELD_TIME else []
+        if not rows:
+            return False
+        distance, tolerance = distances(self._robot, np.array(rows), self._goal, self._balances)
+        return bool((distance <= tolerance).all())
 
     def _show_lines(self) -> None:
         while not self._lines.empty():
@@ -165,7 +210,7 @@ class _Demo:
         from torque_lab.cli.figure import draw
         from torque_lab.cli.summary import energy_residual, summarise
         times, position, _, effort = recording.arrays()
-        joints = summarise(self._robot, times, position, effort, self._goal)
+        joints = summarise(self._robot, times, position, effort, self._goal, self._balances)
         print('\nsummary')
         for joint in joints:
             settled = ('never settled' if joint.settling_time is None

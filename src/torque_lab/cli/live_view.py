@@ -76,7 +76,7 @@ class LiveView:
         slides = next(body.kind for body in self._robot.bodies
                       if body.joint == self._robot.joint_names[i]) == PRISMATIC
         scale, unit = (1e3, 'mm') if slides else (180.0 / np.pi, '°')
-        effort_unit = 'V' if self._robot.motors[i] else 'N' if slides else 'N·m'
+        effort_unit = 'N' if slides else 'N·m'
         return (f'{recording.position[-1][i] * scale:8.2f}{unit}  '
                 f'goal {self._goal[i] * scale:8.2f}{unit}  '
                 f'effort {recording.effort[-1][i]:8.2f} {effort_unit}')

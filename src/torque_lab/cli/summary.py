@@ -10,6 +10,8 @@ import numpy as np
 from torque_lab.physics.model import PRISMATIC, Robot
 
 ANGLE_TOLERANCE = np.radians(0.1)
+BALANCE_TOLERANCE = np.radians(2.0)
+"""For laws that balance: they hold a point that is unstable, whatever turns it took."""
 LENGTH_TOLERANCE = 1e-3
 SETTLED_TIME = 1.0
 """The goal is reached when the last so many seconds lie within the tolerance."""
@@ -39,28 +41,42 @@ class JointSummary:
         return self.error <= self.tolerance
 
 
-def summarise(robot: Robot, time: np.ndarray, position: np.ndarray, effort: np.ndarray,
-              goal: Sequence[float]) -> list[JointSummary]:
-    """Summarise every joint of a run: ``time`` (k,), ``position`` and ``effort`` (k, n)."""
+def distances(robot: Robot, position: np.ndarray, goal: Sequence[float],
+              balances: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Distance from the goal (k, n) in SI units, and the tolerance (n,) for having reached it."""
     kinds = {body.joint: body.kind for body in robot.bodies}
+    slides = np.array([kinds[name] == PRISMATIC for name in robot.joint_names])
+    distance = position - np.asarray(goal)
+    if balances:
+        distance = np.where(slides, distance, (distance + np.pi) % (2 * np.pi) - np.pi)
+    angle = BALANCE_TOLERANCE if balances else ANGLE_TOLERANCE
+    return np.abs(distance), np.where(slides, LENGTH_TOLERANCE, angle)
+
+
+def summarise(robot: Robot, time: np.ndarray, position: np.ndarray, effort: np.ndarray,
+              goal: Sequence[float], balances: bool = False) -> list[JointSummary]:
+    """
+    Summarise every joint of a run: ``time`` (k,), ``position`` and ``effort`` (k, n).
+
+    Where a law balances, whole turns do not count and the tolerance is wider.
+    """
+    kinds = {body.joint: body.kind for body in robot.bodies}
+    distance, tolerances = distances(robot, position, goal, balances)
     moving = np.abs(position - position[0]).max(axis=1) > 0.0
     begin = time[np.argmax(moving)] if moving.any() else time[0]
     tail = time >= time[-1] - SETTLED_TIME
     summaries = []
     for i, name in enumerate(robot.joint_names):
         slides = kinds[name] == PRISMATIC
-        tolerance = LENGTH_TOLERANCE if slides else ANGLE_TOLERANCE
-        distance = np.abs(position[:, i] - goal[i])
-        outside = np.flatnonzero(distance > tolerance)
+        outside = np.flatnonzero(distance[:, i] > tolerances[i])
         settled = 0 if not len(outside) else outside[-1] + 1
-        volts = robot.motors[i] is not None
         summaries.append(JointSummary(
             name=name, unit='mm' if slides else '°', scale=1e3 if slides else 180.0 / np.pi,
             start=position[0, i], goal=goal[i],
             settling_time=float(time[settled] - begin) if settled < len(time) else None,
-            error=float(distance[tail].max()), tolerance=tolerance,
+            error=float(distance[tail, i].max()), tolerance=float(tolerances[i]),
             largest_effort=float(np.abs(effort[:, i]).max()),
-            effort_unit='V' if volts else 'N' if slides else 'N·m'))
+            effort_unit='N' if slides else 'N·m'))
     return summaries
 
 
