@@ -39,16 +39,20 @@ class Configuration:
     """Parameters of a controller node, by their full names."""
 
     values: Mapping[str, Any]
+    start: tuple[float, ...] | None = None
+    """Where the file lets the simulation start; None: where the model says."""
 
     @classmethod
     def read(cls, path: Path) -> Configuration:
         """Read a parameter file of ROS; ValueError if it has no controller."""
         try:
-            tree = yaml.safe_load(path.read_text())['controller']['ros__parameters']
-        except (KeyError, TypeError, yaml.YAMLError) as error:
+            file = yaml.safe_load(path.read_text())
+            tree = file['controller']['ros__parameters']
+            start = file.get('dynamics', {}).get('ros__parameters', {}).get('initial_position')
+        except (OSError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
             raise ValueError(f'{path}: no parameters under controller: ros__parameters '
                              f'({error})') from None
-        return cls(flatten(tree))
+        return cls(flatten(tree), None if start is None else tuple(start))
 
     @classmethod
     def shipped(cls, robot: str, controller: str) -> Configuration:
@@ -62,7 +66,7 @@ class Configuration:
 
     def changed(self, changes: Mapping[str, Any]) -> Configuration:
         """Return a copy with some values changed."""
-        return Configuration({**self.values, **changes})
+        return Configuration({**self.values, **changes}, self.start)
 
     def law(self, robot: Robot) -> Law:
         """Law with its parameters."""

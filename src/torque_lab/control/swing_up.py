@@ -15,8 +15,9 @@ brings E to that of rest at the equilibrium, E*, while the driven joint comes ba
 (Åström & Furuta 2000; Tedrake, Underactuated Robotics, section 3.5).
 
 *Catching.*  Where the cost still to come, ``xᵀ S x``, is below a level, the regulator takes over.
-The level is such that the regulator just reaches the limit of the drive: within, it never
-saturates, and the cost falls.
+The level is such that the regulator just reaches the limit of the drive: within, it does not
+saturate, and as far as the robot is linear there the cost falls.  Where it is not (the rim of the
+region, see the basins in docs/controllers.md), the pump gets another try.
 """
 
 from __future__ import annotations
