@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import bisect
 import importlib.util
 import os
 import queue
@@ -26,6 +27,9 @@ HELD_TIME = 3.0
 """Without --duration the demo ends when the goal has been held for so many seconds."""
 
 LONGEST = 60.0
+
+LOOK_AGAIN = 0.25
+"""Seconds between two looks whether the goal is held: looking costs time."""
 
 BALANCING = ('swing_up', 'lqr')
 """Laws that hold an unstable point: whole turns do not count."""
@@ -103,6 +107,7 @@ class _Demo:
         self._view = LiveView(robot, self._goal)
         self._lines: queue.Queue[tuple[str, str]] = queue.Queue()
         self._interrupted = False
+        self._next_look = HELD_TIME
         self._parameters = Path(tempfile.gettempdir()) / f'torque_lab_demo_{os.getpid()}.yaml'
 
     def run(self) -> int:
@@ -193,12 +198,12 @@ class _Demo:
             return elapsed >= self._args.duration
         if elapsed >= LONGEST:
             return True
-        rows = [row for when, row in zip(reversed(recording.time), reversed(recording.position),
-                                         strict=False)
-                if when > recording.time[-1] - HELD_TIME] if elapsed > HELD_TIME else []
-        if not rows:
+        if elapsed < self._next_look:
             return False
-        distance, tolerance = distances(self._robot, np.array(rows), self._goal, self._balances)
+        self._next_look = max(elapsed, HELD_TIME) + LOOK_AGAIN
+        begin = bisect.bisect_left(recording.time, recording.time[-1] - HELD_TIME)
+        distance, tolerance = distances(self._robot, np.array(recording.position[begin:]),
+                                        self._goal, self._balances)
         return bool((distance <= tolerance).all())
 
     def _show_lines(self) -> None:
