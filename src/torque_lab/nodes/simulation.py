@@ -13,7 +13,7 @@ from torque_lab.nodes.commands import CommandBox
 from torque_lab.nodes.pushes import Pushes
 from torque_lab.physics.compiled_laws import compiled
 from torque_lab.physics.errors import Divergence
-from torque_lab.physics.forces import drive_effort
+from torque_lab.physics.forces import command_limit, drive_effort
 from torque_lab.physics.model import FLOATING
 from torque_lab.physics.simulator import Simulator
 
@@ -136,9 +136,20 @@ class Simulation:
         return np.zeros(self.robot.nv)
 
     def _brake(self) -> np.ndarray:
-        """Efforts that carry the weight and stop the motion, as far as the limits allow."""
+        """
+        Efforts that carry the weight and stop the joints that have a drive, within the limits.
+
+        Joints without a drive move as they must: ``M_pp q̈_p = −h_p − M_pd q̈_d``.
+        """
         q, qd = self.simulator.q, self.simulator.qd
-        effort = compiled(self.robot).inverse_dynamics(q, qd, -qd / BRAKING_TIME)
+        laws, acceleration = compiled(self.robot), -qd / BRAKING_TIME
+        passive = command_limit(self.robot) == 0.0
+        if passive.any():
+            M, h = laws.mass_matrix(q), laws.bias(q, qd)
+            acceleration[passive] = np.linalg.solve(
+                M[np.ix_(passive, passive)],
+                -h[passive] - M[np.ix_(passive, ~passive)] @ acceleration[~passive])
+        effort = laws.inverse_dynamics(q, qd, acceleration)
         return np.array([value if motor is None else motor.voltage(value, speed)
                          for value, speed, motor in zip(effort, qd, self.robot.motors,
                                                         strict=True)])
