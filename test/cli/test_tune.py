@@ -39,6 +39,7 @@ def test_wrong_masses_and_a_file_of_ones_own(capsys, tmp_path):
     (['pendulum', 'pid', '--set', 'gains.joint1.p'], 'write NAME=VALUE'),
     (['pendulum', 'pid', '--set', 'gains.joint1.p=-1'], 'gains.joint1.p = -1'),
     (['pendulum', 'pid', '--duration', '0'], 'must be positive'),
+    (['pendulum', 'pid', '--set', 'goal=[1.0, 2.0]'], 'pendulum has 1 joint'),
     (['pendulum', 'nothing.yaml'], 'nothing.yaml')])
 def test_bad_request_is_one_clear_line(arguments, text):
     with pytest.raises(CommandError, match=text) as error:

@@ -273,7 +273,7 @@ BAD_LAWS = '''
 
 @pytest.mark.parametrize(('law', 'reason'), [
     ('Throws', 'throws threw KeyError: \'torque\' (laws.py, line 11)'),
-    ('WrongLength', 'wrong_length returned efforts of shape (2,); the robot has 1 joints'),
+    ('WrongLength', 'wrong_length returned efforts of shape (2,); the robot has 1 joint'),
     ('NotANumber', 'not_a_number returned nan for joint "joint1"'),
     ('Endless', 'endless did not come back within')])
 def test_bad_law_is_cut_off_and_the_arm_gets_the_safe_effort(lab, tmp_path, law, reason):

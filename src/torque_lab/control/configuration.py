@@ -83,6 +83,9 @@ class Configuration:
                       limit('acceleration_limit', [np.inf]),
                       self.values.get('goal_motion', STEP))
         if self.values.get('goal'):
+            if len(self.values['goal']) != robot.nv:
+                raise ValueError(f'goal is {self.values["goal"]}; {robot.name} has {robot.nv} '
+                                 f'joints: {", ".join(robot.joint_names)}')
             goals.go(0.0, self.values['goal'])
         return goals
 

@@ -138,7 +138,8 @@ class Supervisor:
         except (TypeError, ValueError):
             raise LawError(f'returned {_short(effort)}, which is no list of numbers') from None
         if array.shape != (nv,):
-            raise LawError(f'returned efforts of shape {array.shape}; the robot has {nv} joints')
+            raise LawError(f'returned efforts of shape {array.shape}; the robot has {nv} '
+                           + ('joint' if nv == 1 else 'joints'))
         if not np.isfinite(array).all():
             joint = self.robot.joint_names[int(np.argmin(np.isfinite(array)))]
             raise LawError(f'returned {array[~np.isfinite(array)][0]} for joint "{joint}"')
