@@ -51,6 +51,8 @@ def start(context):
                                  for name in ('robot', 'controller', 'real_time_factor'))
     lockstep, rviz = (LaunchConfiguration(name).perform(context) == 'true'
                       for name in ('lockstep', 'rviz'))
+    if rviz:
+        require('robot_state_publisher', 'rviz2')
     tuned = [] if controller == NO_CONTROLLER else [str(configuration(robot, controller))]
     # Wrapped as text: unwrapped, launch would read it as YAML and stumble over a colon.
     description = {'robot_description': ParameterValue(
@@ -70,7 +72,8 @@ def start(context):
                 'command': 'stamped' if lockstep else 'array'}])
     viewers = [
         Node(package='robot_state_publisher', executable='robot_state_publisher',
-             output='screen', parameters=[description, simulated_time]),
+             output='screen', parameters=[description, simulated_time,
+                                          {'publish_frequency': 60.0}]),
         Node(package='rviz2', executable='rviz2', parameters=[simulated_time],
              arguments=['-d', str(rviz_configuration(robot))])] if rviz else []
     return [*nodes.values(), *viewers, *(end_with(node, name) for name, node in nodes.items())]
@@ -85,6 +88,16 @@ def configuration(robot, controller):
                     for other in (SHARE / 'config').glob(f'{robot}_*.yaml'))
     raise RuntimeError(f'no tuned controller "{controller}" for {robot}; choose one of '
                        f'{", ".join([*others, NO_CONTROLLER])}')
+
+
+def require(*packages):
+    """Refuse to start at all where a package is missing: a half-started launch leaves orphans."""
+    for package in packages:
+        try:
+            get_package_share_directory(package)
+        except LookupError:
+            raise RuntimeError(f'{package} is not installed: install it, or use rviz:=false'
+                               ) from None
 
 
 def rviz_configuration(robot):

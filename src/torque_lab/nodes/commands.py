@@ -72,6 +72,10 @@ class CommandBox:
         self._effort, self._unread, self._last_stamp = None, False, None
         self.timed_out = False
 
+    def renew(self, now: float) -> None:
+        """Trust the command in force anew: it did not age while time stood still."""
+        self._arrival = now
+
     def expire(self) -> None:
         """Stop trusting the command in force before its time."""
         self._arrival = -math.inf

@@ -35,6 +35,9 @@ from torque_lab.physics.urdf import load_urdf
 
 ARRAY, STAMPED = 'array', 'stamped'
 BACKEND, CONTROLLER = 'backend', 'controller'
+FIRST_STATE = 3.0
+"""How long, in s, the first state may take: nodes must find each other first."""
+
 GAP = 1.0
 """States further apart than this, in s, are taken for a jump of time."""
 
@@ -360,7 +363,8 @@ class ControllerNode(Node):
 
     def _watch(self) -> None:
         silence = time.monotonic() - self._last_arrival
-        if silence <= self._value('state_timeout'):
+        patience = self._value('state_timeout')
+        if silence <= (patience if self._stamp is not None else max(patience, FIRST_STATE)):
             return
         if not self._silent:
             self._silent = True

@@ -29,8 +29,8 @@ from torque_lab.nodes.state_publisher import StatePublisher
 from torque_lab.physics.simulator import Simulator
 
 REPEAT = 0.1
-"""In lockstep a state without an answer is published again after so many seconds: whoever joins
-late must get it."""
+"""While time stands still, the state is published again after so many seconds: whoever joins late
+must get it, and silence would look like a fault."""
 
 
 class DynamicsNode(Node):
@@ -67,6 +67,7 @@ class DynamicsNode(Node):
         self._unanswered = 0
         self._latencies: deque[float] = deque(maxlen=1000)
         self._silent = False
+        self._started = False
         self._pacer = Pacer(dt * steps, value_of(self, 'real_time_factor'))
         self._apply_physics()
         self._read_initial_state()
@@ -117,8 +118,11 @@ class DynamicsNode(Node):
     # --- time ------------------------------------------------------------------------------
 
     def _tick(self) -> None:
-        if not self.simulation.running:
+        if not (self.simulation.running and self._started):
+            self._started = True  # nothing to catch up from before the first tick
             self._pacer.rest()
+            if time.monotonic() - self._published_at > REPEAT:
+                self._publish_state()
         elif self._lockstep:
             self._tick_in_lockstep()
         else:
@@ -328,6 +332,7 @@ class DynamicsNode(Node):
     def resume(self) -> tuple[bool, str]:
         """Let time pass."""
         self.simulation.paused = False
+        self._commands.renew(self._command_time())
         self._pacer.rest()
         return True, f'running from {self.simulation.time:.3f} s'
 
