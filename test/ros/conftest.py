@@ -75,6 +75,13 @@ class Lab:
         self.node.create_subscription(message_type, topic, messages.append, 100)
         return messages
 
+    def publisher(self, message_type: type, topic: str) -> Any:
+        """Return a publisher whose listener is there, on its side too."""
+        publisher = self.node.create_publisher(message_type, topic, 10)
+        self.wait(lambda: publisher.get_subscription_count() > 0, f'a listener on {topic}')
+        self.spin(0.3)  # our side matches first; what is sent before theirs does is lost
+        return publisher
+
     def spin(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         while time.monotonic() < end:

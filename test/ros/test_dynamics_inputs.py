@@ -30,12 +30,6 @@ def running(lab, *arguments, **parameters):
     return process, states
 
 
-def publisher(lab, message_type, topic):
-    result = lab.node.create_publisher(message_type, topic, 10)
-    lab.wait(lambda: result.get_subscription_count() > 0, f'a listener on {topic}')
-    return result
-
-
 def set_parameter(lab, name, value):
     kind = {float: ('double_value', ParameterType.PARAMETER_DOUBLE),
             str: ('string_value', ParameterType.PARAMETER_STRING),
@@ -47,7 +41,7 @@ def set_parameter(lab, name, value):
 
 def test_push_moves_the_arm_for_its_duration_and_releases_it(lab):
     _, states = running(lab, initial_position=[0.0], push_duration=0.1)
-    pushes = publisher(lab, Float64MultiArray, '/dynamics/push')
+    pushes = lab.publisher(Float64MultiArray, '/dynamics/push')
     pushes.publish(Float64MultiArray(data=[8.0]))
     lab.wait(lambda: states[-1].velocity[0] > 0.05, 'the push')
     # m l² = 8 kg m²: 8 N m for 0.1 s give 0.1 rad/s, less what gravity takes back meanwhile.
@@ -57,7 +51,7 @@ def test_push_moves_the_arm_for_its_duration_and_releases_it(lab):
 
 def test_wrench_at_the_tip_acts_through_the_jacobian(lab):
     _, states = running(lab, initial_position=[0.0], gravity=[0.0, 0.0, 0.0], push_duration=0.1)
-    wrenches = publisher(lab, WrenchStamped, '/dynamics/wrench')
+    wrenches = lab.publisher(WrenchStamped, '/dynamics/wrench')
     wrench = WrenchStamped()
     wrench.header.frame_id = 'tip'
     wrench.wrench.force.x = 4.0  # at 2 m: 8 N m
@@ -72,7 +66,7 @@ def test_wrench_at_the_tip_acts_through_the_jacobian(lab):
 
 def test_state_can_be_set_and_reset_goes_back_there(lab):
     _, states = running(lab, 'double_pendulum')
-    setter = publisher(lab, JointState, '/dynamics/set_state')
+    setter = lab.publisher(JointState, '/dynamics/set_state')
     setter.publish(JointState(name=['joint2', 'joint1'], position=[0.5, -0.25]))
     lab.wait(lambda: list(states[-1].position) == [-0.25, 0.5], 'the new state')
     setter.publish(JointState(name=['joint1'], position=[math.nan]))
@@ -95,7 +89,7 @@ def test_reset_state_keeps_the_time(lab):
 @pytest.mark.parametrize(('action', 'effort'), [('zero', 0.0), ('hold', 20.0)])
 def test_timeout_action_sets_the_effort(lab, action, effort):
     _, states = running(lab, timeout_action=action, initial_position=[0.0])
-    commands = publisher(lab, Float64MultiArray, interface.EFFORT_COMMANDS)
+    commands = lab.publisher(Float64MultiArray, interface.EFFORT_COMMANDS)
     commands.publish(Float64MultiArray(data=[20.0]))
     lab.wait_for_line('dynamics', 'no command for 0.1 s')
     lab.spin(0.1)
@@ -104,7 +98,7 @@ def test_timeout_action_sets_the_effort(lab, action, effort):
 
 def test_brake_stops_the_arm_and_carries_its_weight(lab):
     _, states = running(lab, timeout_action='brake')
-    commands = publisher(lab, Float64MultiArray, interface.EFFORT_COMMANDS)
+    commands = lab.publisher(Float64MultiArray, interface.EFFORT_COMMANDS)
     commands.publish(Float64MultiArray(data=[0.0]))
     lab.wait_for_line('dynamics', 'braking')
     lab.wait(lambda: abs(states[-1].velocity[0]) < 1e-4, 'the stop')
@@ -193,7 +187,7 @@ def test_thousand_resets_off_equilibrium_keep_the_node_alive_and_right(lab):
 
 def test_flood_of_bad_and_good_commands_loses_nothing(lab):
     process, states = running(lab, command_timeout=1.0)
-    commands = publisher(lab, Float64MultiArray, interface.EFFORT_COMMANDS)
+    commands = lab.publisher(Float64MultiArray, interface.EFFORT_COMMANDS)
     reports = lab.listen(DiagnosticArray, interface.DIAGNOSTICS)
     rng = np.random.default_rng(5)
     bad = (Float64MultiArray(data=[math.nan]), Float64MultiArray(data=[1.0, 2.0]),
@@ -213,7 +207,7 @@ def test_flood_of_bad_and_good_commands_loses_nothing(lab):
 
 def test_motor_takes_volts_and_publishes_torque(lab):
     _, states = running(lab, 'rotary_pendulum', command_timeout=0.0)
-    commands = publisher(lab, Float64MultiArray, interface.EFFORT_COMMANDS)
+    commands = lab.publisher(Float64MultiArray, interface.EFFORT_COMMANDS)
     commands.publish(Float64MultiArray(data=[50.0, 0.0]))
     lab.wait(lambda: states[-1].effort[0] != 0.0, 'torque')
     kt, kr, resistance = 0.00767, 70.0, 2.6

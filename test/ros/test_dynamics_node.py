@@ -29,7 +29,6 @@ def joint_states(lab):
 
 
 def send(lab, publisher, message, times=1, apart=0.01) -> None:
-    lab.wait(lambda: publisher.get_subscription_count() > 0, 'discovery of the dynamics node')
     for _ in range(times):
         publisher.publish(message)
         lab.spin(apart)
@@ -41,7 +40,7 @@ def test_arm_is_held_until_the_first_command_and_then_falls(lab):
     lab.wait(lambda: seconds(states[-1]) > 0.3, 'time')
     assert states[-1].position[0] == math.pi / 2
     assert states[-1].velocity[0] == 0.0
-    publisher = lab.node.create_publisher(Float64MultiArray, ARRAY, 1)
+    publisher = lab.publisher(Float64MultiArray, ARRAY)
     send(lab, publisher, Float64MultiArray(data=[0.0]))
     lab.wait(lambda: states[-1].position[0] < 1.4, 'the fall')
 
@@ -74,7 +73,7 @@ def test_states_name_joints_in_urdf_order_and_stamps_count_whole_periods(lab):
 def test_published_effort_is_the_applied_one_after_saturation(lab):
     lab.dynamics(command_timeout=0.0)
     states = joint_states(lab)
-    publisher = lab.node.create_publisher(Float64MultiArray, ARRAY, 1)
+    publisher = lab.publisher(Float64MultiArray, ARRAY)
     send(lab, publisher, Float64MultiArray(data=[1000.0]))
     lab.wait(lambda: states[-1].effort[0] == 300.0, 'the saturated effort')
 
@@ -99,9 +98,9 @@ def test_description_is_there_for_whoever_comes_late(lab):
 def test_bad_command_is_refused_in_one_line_and_the_good_one_stays(lab, message, words):
     lab.dynamics(command_timeout=0.0)
     states = joint_states(lab)
-    good = lab.node.create_publisher(Float64MultiArray, ARRAY, 1)
+    good = lab.publisher(Float64MultiArray, ARRAY)
     topic = ARRAY if isinstance(message, Float64MultiArray) else interface.JOINT_COMMAND
-    bad = lab.node.create_publisher(type(message), topic, 1)
+    bad = lab.publisher(type(message), topic)
     send(lab, good, Float64MultiArray(data=[7.0]))
     lab.wait(lambda: states[-1].effort[0] == 7.0, 'the good command')
     send(lab, bad, message, times=20)
@@ -118,7 +117,7 @@ def test_every_command_is_accounted_for_in_diagnostics(lab):
     lab.dynamics()
     joint_states(lab)
     reports = lab.listen(DiagnosticArray, interface.DIAGNOSTICS)
-    publisher = lab.node.create_publisher(Float64MultiArray, ARRAY, 1)
+    publisher = lab.publisher(Float64MultiArray, ARRAY)
     # So far apart that none is replaced in the middleware's queue of one, where nobody sees it.
     send(lab, publisher, Float64MultiArray(data=[1.0]), times=10, apart=0.06)
     send(lab, publisher, Float64MultiArray(data=[math.inf]), times=3, apart=0.06)

@@ -41,8 +41,7 @@ def test_controller_reads_joints_by_name_whatever_their_order(lab):
     lab.dynamics('double_pendulum', start='paused')  # only for its description
     lab.wait_for_line('controller', 'pid on joint1, joint2')
     commands = lab.listen(Float64MultiArray, interface.EFFORT_COMMANDS)
-    publisher = lab.node.create_publisher(JointState, interface.JOINT_STATES, 1)
-    lab.wait(lambda: publisher.get_subscription_count() > 0, 'discovery')
+    publisher = lab.publisher(JointState, interface.JOINT_STATES)
     state = JointState(name=['joint2', 'gripper', 'joint1'], position=[1.84, 9.9, -1.46 - 0.01],
                        velocity=[0.0, 9.9, 0.0])
 
@@ -59,8 +58,7 @@ def test_goal_and_gains_change_while_it_runs(lab):
     lab.controller()
     states = lab.listen(JointState, interface.JOINT_STATES)
     lab.wait(settled(states, GOAL), 'the first goal')
-    publisher = lab.node.create_publisher(Float64MultiArray, '/controller/goal', 1)
-    lab.wait(lambda: publisher.get_subscription_count() > 0, 'discovery')
+    publisher = lab.publisher(Float64MultiArray, '/controller/goal')
     publisher.publish(Float64MultiArray(data=[0.3]))
     lab.wait(settled(states, 0.3), 'the second goal')
     assert set_parameter(lab, 'gains.joint1.p', 1200.0).successful
