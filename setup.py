@@ -27,6 +27,7 @@ setup(
         'fast': ['llvmlite'],
         'symbolic': ['sympy'],
         'plot': ['matplotlib'],
+        'bench': ['mujoco', 'pin', 'drake', 'dartpy', 'pybullet', 'matplotlib'],
         'test': ['pytest', 'hypothesis', 'pin', 'mujoco', 'example-robot-data'],
     },
     zip_safe=False,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from torque_lab.cli.errors import CommandError
 from torque_lab.physics.errors import ModelError
 
-COMMANDS = ('demo', 'check', 'derive')
+COMMANDS = ('demo', 'check', 'derive', 'tune')
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
