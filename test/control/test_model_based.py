@@ -170,12 +170,14 @@ def test_shipped_configuration_is_known_in_every_name_and_runs(robot_name, contr
 
 @pytest.mark.parametrize(('robot_name', 'controller'), [
     pair for pair in shipped_configurations()
-    if pair[1] in ('pid', 'pd_gravity', 'computed_torque')])
-def test_shipped_controller_reaches_its_goal_over_two_steps_of_delay(robot_name, controller):
+    if pair[1] in ('pid', 'pd_gravity', 'computed_torque', 'lqr', 'impedance',
+                   'operational_space')])
+def test_shipped_controller_reaches_its_goal_over_three_steps_of_delay(robot_name, controller):
     robot = load(robot_name)
     configuration = Configuration.shipped(robot_name, controller)
     law, way = configuration.law(robot), configuration.goals(robot)
-    loop = simulate(law, way, 6.0, delay=2)
+    start = None if configuration.start is None else np.array(configuration.start)
+    loop = simulate(law, way, 6.0, delay=3, q=start)
     assert np.abs(loop.q[-100:] - way.goal).max() < np.radians(0.1)
 
 
