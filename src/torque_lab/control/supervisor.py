@@ -6,6 +6,7 @@ Whatever a law does, what leaves here has the right length, is finite and within
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -109,7 +110,7 @@ class Supervisor:
         return np.zeros(self.robot.nv)
 
     def _finish(self, effort: Array) -> Answer:
-        self._effort = np.clip(effort, -self.limit, self.limit)
+        self._effort = np.minimum(np.maximum(effort, -self.limit), self.limit)
         self._started = True
         return Answer(self._effort, np.abs(effort) > self.limit)
 
@@ -140,7 +141,7 @@ class Supervisor:
         if array.shape != (nv,):
             raise LawError(f'returned efforts of shape {array.shape}; the robot has {nv} '
                            + ('joint' if nv == 1 else 'joints'))
-        if not np.isfinite(array).all():
+        if not math.isfinite(sum(array.tolist())) and not np.isfinite(array).all():
             joint = self.robot.joint_names[int(np.argmin(np.isfinite(array)))]
             raise LawError(f'returned {array[~np.isfinite(array)][0]} for joint "{joint}"')
         return array
@@ -148,7 +149,7 @@ class Supervisor:
     def _timed(self, t: float, dt: float, q: Array, qd: Array, reference: Reference) -> Any:
         assert self.law is not None
         limit = self.time_limit
-        with _Alarm(limit):
+        with ALARM.within(limit):
             began, worked = time.monotonic(), time.thread_time()
             effort = self.law.effort(t, dt, q, qd, reference)
             took = time.monotonic() - began
@@ -171,19 +172,26 @@ class _Alarm:
     Raises `LawError` in a law that does not come back, where that can be done.
 
     Python runs signal handlers between two instructions of the main thread, so even an endless
-    loop is left.  In another thread, or where an alarm is in use already, nothing is raised and
-    the time is only measured afterwards.
+    loop is left.  In another thread nothing is raised and the time is only measured afterwards.
+    The handler of SIGALRM is set once and stays: setting it anew for every answer costs more
+    than many a law.
     """
 
-    def __init__(self, limit: float) -> None:
+    def __init__(self) -> None:
+        self._inside = self._set = self._possible = False
+
+    def within(self, limit: float) -> _Alarm:
+        """Return the alarm, to go off after ``limit`` seconds inside a with statement."""
         self._limit = limit
-        self._inside = False
-        self._possible = (hasattr(signal, 'setitimer')
-                          and threading.current_thread() is threading.main_thread())
+        return self
 
     def __enter__(self) -> None:
+        self._possible = (hasattr(signal, 'setitimer')
+                          and threading.current_thread() is threading.main_thread())
         if self._possible:
-            self._previous = signal.signal(signal.SIGALRM, self._ring)
+            if not self._set:
+                signal.signal(signal.SIGALRM, self._ring)
+                self._set = True
             self._worked, self._rings, self._inside = time.thread_time(), 0, True
             signal.setitimer(signal.ITIMER_REAL, self._limit, self._limit)
 
@@ -191,7 +199,6 @@ class _Alarm:
         if self._possible:
             self._inside = False
             signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, self._previous)
 
     def _ring(self, signum: int, frame: Any) -> None:
         self._rings += 1
@@ -200,6 +207,9 @@ class _Alarm:
             self._inside = False
             raise LawError(f'did not come back within {self._rings * self._limit:g} s; the limit '
                            f'is {self._limit:g} s')
+
+
+ALARM = _Alarm()
 
 
 def _last_line(error: BaseException) -> str:

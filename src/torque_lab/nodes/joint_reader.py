@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ class JointReader:
         self.joint_names = tuple(joint_names)
         self._names: Sequence[str] = ()
         self._order: list[int] = []
+        self._in_order = False
 
     def order(self, names: Sequence[str]) -> list[int]:
         """Place of each of the robot's joints in a list of names; ValueError if one is missing."""
@@ -27,6 +29,7 @@ class JointReader:
                 raise ValueError(f'joint "{twice}" is named twice')
             self._order = [names.index(name) for name in self.joint_names]
             self._names = list(names)
+            self._in_order = self._order == list(range(len(names)))
         return self._order
 
     def read(self, message: JointState) -> tuple[np.ndarray, np.ndarray]:
@@ -35,7 +38,9 @@ class JointReader:
         if not len(message.position) == len(message.velocity) == len(message.name):
             raise ValueError(f'{len(message.name)} names, {len(message.position)} positions, '
                              f'{len(message.velocity)} velocities')
-        q, qd = np.array(message.position)[order], np.array(message.velocity)[order]
-        if not (np.isfinite(q).all() and np.isfinite(qd).all()):
+        q, qd = np.array(message.position), np.array(message.velocity)
+        if not self._in_order:
+            q, qd = q[order], qd[order]
+        if not math.isfinite(sum(q.tolist()) + sum(qd.tolist())):
             raise ValueError('a position or velocity is not finite')
         return q, qd
