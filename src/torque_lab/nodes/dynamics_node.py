@@ -15,6 +15,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
+from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -31,6 +32,9 @@ from torque_lab.physics.simulator import Simulator
 REPEAT = 0.1
 """While time stands still, the state is published again after so many seconds: whoever joins late
 must get it, and silence would look like a fault."""
+
+LOOK = 0.01
+"""Seconds between two looks for silence in lockstep without pace."""
 
 
 class DynamicsNode(Node):
@@ -101,8 +105,14 @@ class DynamicsNode(Node):
         self.add_post_set_parameters_callback(self._on_parameters)
         # Steady clock: with use_sim_time the node's own clock would wait for itself.
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self.create_timer(self._pacer.wall_period, self._tick, clock=self._steady)
+        self._timer = self._make_timer()
         self.create_timer(1.0, self._publish_diagnostics, clock=self._steady)
+
+    def _make_timer(self) -> Timer:
+        # In lockstep without pace, answers turn the crank; the timer only looks for silence.
+        idle = self._lockstep and self._pacer.free
+        return self.create_timer(LOOK if idle else self._pacer.wall_period, self._tick,
+                                 clock=self._steady)
 
     def _greet(self) -> None:
         robot, simulator = self.simulation.robot, self.simulation.simulator
@@ -302,8 +312,7 @@ class DynamicsNode(Node):
             self._pacer.set_factor(value_of(self, 'real_time_factor'))
             self._timer.cancel()
             self.destroy_timer(self._timer)
-            self._timer = self.create_timer(self._pacer.wall_period, self._tick,
-                                            clock=self._steady)
+            self._timer = self._make_timer()
         if 'integrator' in names:
             self.simulation.simulator.integrator = value_of(self, 'integrator')
         if names & {'gravity', 'damping'}:

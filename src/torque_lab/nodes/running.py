@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -69,6 +70,8 @@ def run(name: str, make_nodes: Sequence[Callable[[], Node]],
         for make in make_nodes:
             nodes.append(make())
             executor.add_node(nodes[-1])
+        gc.collect()
+        gc.freeze()  # what the start left behind is not looked through again and again
         spin(executor, finished=lambda: bool(stopping))
         return 0
     except BAD_START as error:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class Measurement:
+class Measurement(NamedTuple):
     """What the sensors show."""
 
     stamp: int
@@ -29,6 +28,7 @@ class Sensors:
     def __init__(self, position_noise: float = 0.0, velocity_noise: float = 0.0, delay: int = 0,
                  seed: int = 0) -> None:
         self._noise = (position_noise, velocity_noise)
+        self._noisy = any(self._noise)
         self._delay, self._seed = delay, seed
         self.reset()
 
@@ -40,7 +40,7 @@ class Sensors:
     def measure(self, stamp: int, q: np.ndarray, qd: np.ndarray,
                 effort: np.ndarray) -> Measurement:
         """Take in the true state and return what shows now: the oldest one until enough came."""
-        if any(self._noise):
+        if self._noisy:
             q = q + self._noise[0] * self._random.standard_normal(len(q))
             qd = qd + self._noise[1] * self._random.standard_normal(len(qd))
         self._past.append(Measurement(stamp, q, qd, effort))

@@ -47,6 +47,8 @@ class Simulation:
         self._driven = np.array([body.v.start for body in self.robot.bodies
                                  if body.kind != FLOATING], dtype=int)
         self._driven = self._driven[np.argsort(self._driven)]
+        self._has_motor = any(self.robot.motors)
+        self._has_floating_joint = self.robot.has_floating_joint
         self._effort = np.zeros(self.robot.nv)
         self._released = False
         self.initial = (self.robot.start.copy(), self.robot.start_velocity.copy())
@@ -70,8 +72,10 @@ class Simulation:
     @property
     def joint_effort(self) -> np.ndarray:
         """Efforts of the joints in N m or N as they really act: saturated, behind the motor."""
-        applied = drive_effort(self.robot, self.simulator.applied_effort, self.simulator.qd)
-        return applied[self._driven]
+        applied = self.simulator.applied_effort
+        if self._has_motor:
+            applied = drive_effort(self.robot, applied, self.simulator.qd)
+        return applied[self._driven] if self._has_floating_joint else applied
 
     @property
     def driven(self) -> np.ndarray:

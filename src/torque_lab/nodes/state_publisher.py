@@ -61,12 +61,12 @@ class StatePublisher:
         stamp.sec, stamp.nanosec = divmod(measured.stamp, interface.NANOSECONDS)
         if self._floating:
             self._publish_odometry(measured)
-            message.position = array('d', measured.q[self._joint_q])
-            message.velocity = array('d', measured.qd[self._simulation.driven])
+            message.position = array('d', measured.q[self._joint_q].tobytes())
+            message.velocity = array('d', measured.qd[self._simulation.driven].tobytes())
         else:
-            message.position = array('d', measured.q)
-            message.velocity = array('d', measured.qd)
-        message.effort = array('d', measured.effort)
+            message.position = array('d', measured.q.tobytes())
+            message.velocity = array('d', measured.qd.tobytes())
+        message.effort = array('d', measured.effort.tobytes())
         self._state_publisher.publish(message)
 
     def clock(self) -> None:
