@@ -22,7 +22,6 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 
 from torque_lab.cli.processes import NodeProcess, stop_all
 from torque_lab.nodes import interface
@@ -38,13 +37,16 @@ def percentile(values: list[float], part: float) -> float:
 
 
 def echo() -> None:
-    """The other side of the ping-pong, in its own process: answers a state with an array."""
+    """The other side of the ping-pong, in its own process: answers a state with efforts."""
     rclpy.init()
     node = Node('echo')
-    answer = Float64MultiArray(data=[0.0, 0.0, 0.0])
-    publisher = node.create_publisher(Float64MultiArray, '/pong', interface.NEWEST)
-    node.create_subscription(JointState, '/ping', lambda message: publisher.publish(answer),
-                             interface.NEWEST)
+    answer = JointState(name=['joint1', 'joint2', 'joint3'], effort=[0.0, 0.0, 0.0])
+    publisher = node.create_publisher(JointState, '/pong', interface.NEWEST)
+
+    def on_state(state: JointState) -> None:
+        answer.header.stamp = state.header.stamp
+        publisher.publish(answer)
+    node.create_subscription(JointState, '/ping', on_state, interface.NEWEST)
     executor = make_executor()
     executor.add_node(node)
     while True:
@@ -60,7 +62,7 @@ def ping_pong(seconds: float) -> list[float]:
     message = JointState(name=['joint1', 'joint2', 'joint3'], position=[0.0] * 3,
                          velocity=[0.0] * 3, effort=[0.0] * 3)
     publisher = node.create_publisher(JointState, '/ping', interface.NEWEST)
-    node.create_subscription(Float64MultiArray, '/pong', lambda answer: latencies.append(
+    node.create_subscription(JointState, '/pong', lambda answer: latencies.append(
         time.monotonic() - sent[0]), interface.NEWEST)
 
     def send() -> None:

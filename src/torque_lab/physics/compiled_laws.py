@@ -18,6 +18,7 @@ import numpy as np
 
 from . import linear
 from .composite_body import mass_matrix
+from .energy import kinetic_energy, potential_energy
 from .forward import forward_dynamics
 from .joints import configuration_rate
 from .kinematics import jacobian
@@ -68,6 +69,11 @@ class CompiledLaws:
     def gravity_torque(self) -> Law:
         """``gravity_torque(q)``: forces (nv,) that hold the robot still."""
         return self._law('gravity_torque', gravity_torque, 'q')
+
+    @cached_property
+    def energies(self) -> Law:
+        """``energies(q, qd)``: kinetic and potential energy (2,), in J."""
+        return self._law('energies', _energies, 'q', 'qd', simplify=False)
 
     def jacobian(self, q: Array | Sequence[float], link: str | None = None,
                  axes: str = 'world') -> Array:
@@ -144,6 +150,10 @@ class _CompiledLaw:
         wanted = ', '.join(f'{name} ({size},)' for name, size in zip(self._names, self._sizes,
                                                                      strict=True))
         return f'{self._label} takes {wanted}; got shapes {[np.shape(value) for value in values]}'
+
+
+def _energies(robot: Robot, q: Array, qd: Array) -> Array:
+    return np.array([kinetic_energy(robot, q, qd), potential_energy(robot, q)])
 
 
 def _linearised(robot: Robot, q: Array, qd: Array, command: Array) -> Array:

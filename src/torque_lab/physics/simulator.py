@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .energy import kinetic_energy, potential_energy
+from .compiled_laws import CompiledLaws
 from .errors import Divergence
 from .integrators import Adaptive, Integrator
 from .integrators import integrator as find_integrator
@@ -59,6 +60,7 @@ class Simulator:
                  compiled: bool | None = None, track_energy: bool = True) -> None:
         if not (np.isfinite(dt) and dt > 0):
             raise ValueError(f'{robot.name}: dt must be a positive time in s, not {dt}')
+        self._energy_key: tuple[Any, ...] = ()
         self._robot = robot
         self._dt = float(dt)
         self._compile = find_compiler(compiled)
@@ -282,10 +284,16 @@ class Simulator:
     @property
     def energy(self) -> Energy:
         """Energies of the state; work and dissipation are zero unless tracked."""
-        robot, state = self.robot, self._layout.state(self._x)
-        return Energy(float(kinetic_energy(robot, state.q, state.qd)),
-                      float(potential_energy(robot, state.q)),
-                      float(state.work), float(state.dissipated))
+        state = self._layout.state(self._x)
+        gravity = self._u[self._layout.gravity]
+        # Another robot or another gravity makes another law.
+        key = (self._robot, gravity.tobytes(), self.compiled)
+        if key != self._energy_key:
+            self._energy_key = key
+            self._energies = CompiledLaws(self._robot.replace(gravity=gravity.copy()),
+                                          self.compiled).energies
+        kinetic, potential = self._energies(state.q, state.qd).tolist()
+        return Energy(kinetic, potential, float(state.work), float(state.dissipated))
 
     def run(self, duration: float, controller: Controller | None = None,
             control_period: float | None = None) -> Trajectory:
