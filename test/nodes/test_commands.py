@@ -48,6 +48,15 @@ def test_no_timeout_keeps_the_last_command():
     assert list(box.current(1e9)) == [1.0]
 
 
+def test_command_that_never_times_out_can_be_expired_until_the_next_one():
+    box = CommandBox(['shoulder'], timeout=0.0)
+    box.offer_array([1.0], 0.0)
+    box.expire()
+    assert box.current(0.0) is None
+    box.offer_array([2.0], 0.0)
+    assert list(box.current(0.0)) == [2.0]
+
+
 def test_named_command_is_ordered_by_name(box):
     box.offer_named(['elbow', 'shoulder'], [2.0, 1.0], stamp=5, now=0.0, newest_state=9)
     assert list(box.current(0.0)) == [1.0, 2.0]

@@ -81,6 +81,17 @@ def test_reset_restores_state_and_time_or_one_of_them():
     assert arm.periods == 0 and (arm.simulator.q == moved).all()
 
 
+def test_reset_of_time_alone_leaves_no_force_acting():
+    arm = simulation(timeout=0.0)
+    arm.commands.offer_array([100.0], 0.0)
+    arm.pushes.push([5.0], now=0.0)
+    arm.advance(0.0)
+    arm.reset(state=False)
+    arm.advance(0.0)
+    assert arm.joint_effort[0] == 0.0
+    assert not arm.pushes.active(arm.time)
+
+
 def test_bad_state_is_refused_and_nothing_moves():
     arm = simulation(start=FREE)
     arm.advance(0.0)

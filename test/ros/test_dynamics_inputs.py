@@ -86,6 +86,15 @@ def test_reset_state_keeps_the_time(lab):
     assert seconds(states[-1]) >= before
 
 
+def test_paused_start_wakes_with_the_first_command(lab):
+    _, states = running(lab, start='paused', command_timeout=0.0)
+    lab.spin(0.3)
+    assert {seconds(state) for state in states} == {0.0}, 'time passed, or the state fell silent'
+    commands = lab.publisher(Float64MultiArray, interface.EFFORT_COMMANDS)
+    commands.publish(Float64MultiArray(data=[0.0]))
+    lab.wait(lambda: states[-1].position[0] < 1.5, 'the fall')
+
+
 @pytest.mark.parametrize(('action', 'effort'), [('zero', 0.0), ('hold', 20.0)])
 def test_timeout_action_sets_the_effort(lab, action, effort):
     _, states = running(lab, timeout_action=action, initial_position=[0.0])
@@ -127,6 +136,7 @@ def test_gravity_damping_integrator_and_pace_change_while_it_runs(lab):
     ('damping', [-1.0], 'negative'),
     ('integrator', 'rk5', 'no integrator "rk5"'),
     ('real_time_factor', -1.0, 'real_time_factor'),
+    ('real_time_factor', 1e-300, 'too slow'),
     ('dt', 0.002, 'dt'),
 ])
 def test_bad_change_is_refused_with_the_reason(lab, name, value, words):

@@ -81,6 +81,16 @@ def test_bad_gain_is_refused_with_the_reason(lab, name, value):
     assert result.reason
 
 
+def test_goal_of_the_wrong_length_ends_the_controller_with_one_line(lab):
+    lab.dynamics()
+    controller = lab.controller(goal=[1.0, 2.0])
+    line = lab.wait_for_line('controller', 'cannot control this robot')
+    assert line.startswith('FATAL') and 'it wants 1 finite number' in line
+    lab.wait(lambda: controller.exit_status is not None, 'the end of the node')
+    assert controller.exit_status == 1
+    assert not any('Traceback' in text for text in lab.lines('controller'))
+
+
 def test_controller_killed_drops_the_effort_and_a_new_one_takes_over(lab):
     lab.dynamics()
     controller = lab.controller()

@@ -7,6 +7,7 @@ import bisect
 import importlib.util
 import os
 import queue
+import shutil
 import signal
 import sys
 import tempfile
@@ -64,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.duration is not None and not args.duration > 1.0:
         raise CommandError(f'--duration {args.duration:g} is too short; give more than 1 s')
+    if args.output is not None and args.output.suffix.lower() != '.png':
+        raise CommandError(f'--output {args.output}: the plot is a PNG; name it so')
     robot = load(args.robot)
     args.controller = args.controller or _default_controller(args.robot)
     config = _config_file(args.robot, args.controller)
@@ -130,7 +133,8 @@ class _Demo:
             stop_all(processes)
             self._parameters.unlink(missing_ok=True)
             rclpy.try_shutdown()
-        self._show_lines()
+        if not self._interrupted:  # a node that was stopped while it started has nothing to say
+            self._show_lines()
         self._view.finish()
         if self._interrupted:
             print('stopped; both nodes have ended')
@@ -147,8 +151,10 @@ class _Demo:
         domain = os.environ['ROS_DOMAIN_ID']
         self._view.say(f'{self._args.robot} held by {self._args.controller}: two processes, '
                        f'ROS domain {domain}, this machine only')
-        self._view.say(f'look in from another terminal: ROS_DOMAIN_ID={domain} ./lab run '
-                       'ros2 topic echo /joint_states (with ros2cli installed)\n')
+        if shutil.which('ros2'):
+            self._view.say(f'look in from another terminal: ROS_DOMAIN_ID={domain} '
+                           'ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ros2 topic echo /joint_states')
+        self._view.say('')
 
     def _start_dynamics(self) -> NodeProcess:
         with self._parameters.open('w') as file:
@@ -233,6 +239,10 @@ class _Demo:
               f'{(times[-1] - times[0]) / wall:.3f} × real time')
         name = f'demo_{self._args.robot}_{self._args.controller}.png'
         path = self._args.output or Path('runs') / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandError(f'no plot: {error}') from None
         draw(path, f'{self._robot.name}: {self._args.controller} over ROS 2', recording, joints)
         print(f'  plot: {path}')
         reached = all(joint.reached for joint in joints)

@@ -28,8 +28,10 @@ def draw(path: Path, title: str, recording: Recording, joints: Sequence[JointSum
         angles.axhline(joint.goal * joint.scale, color=colour, linewidth=0.8, linestyle='--',
                        label=f'goal {joint.goal * joint.scale:.1f} {joint.unit}')
         efforts.plot(time, effort[:, i], color=colour, linewidth=1.0, label=joint.name)
-    angles.set_ylabel(f'position [{joints[0].unit}]')
-    efforts.set_ylabel(f'applied effort [{joints[0].effort_unit}]')
+    units = ' or '.join(dict.fromkeys(joint.unit for joint in joints))
+    effort_units = ' or '.join(dict.fromkeys(joint.effort_unit for joint in joints))
+    angles.set_ylabel(f'position [{units}]')
+    efforts.set_ylabel(f'applied effort [{effort_units}]')
     if recording.energy:
         energy = np.array(recording.energy)
         for i, (label, colour) in enumerate(zip(
@@ -44,6 +46,5 @@ def draw(path: Path, title: str, recording: Recording, joints: Sequence[JointSum
         if axes.get_legend_handles_labels()[1]:
             axes.legend(loc='upper right', fontsize='small', frameon=False)
     figure.suptitle(title)
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
     plt.close(figure)

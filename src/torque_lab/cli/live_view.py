@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -84,9 +85,8 @@ class LiveView:
     def _energy_text(self, recording: Recording) -> str:
         if not recording.energy:
             return 'energy  -'
-        kinetic, potential, total, work, _ = recording.energy[-1]
-        return (f'energy {total:8.2f} J  (kinetic {kinetic:.2f}, potential {potential:.2f}; '
-                f'work done {work:.2f})')
+        kinetic, potential, total, _, _ = recording.energy[-1]
+        return f'energy {total:.2f} J: kinetic {kinetic:.2f}, potential {potential:.2f}'
 
     def _lines(self, recording: Recording) -> list[str]:
         states, factor = self._rates
@@ -96,12 +96,13 @@ class LiveView:
                 *(f'{name:<{width}}  {self._joint_text(i, recording)}'
                   for i, name in enumerate(names)),
                 '', self._energy_text(recording),
-                f'states {states:6.0f} Hz   commands {recording.commands_per_second():6.0f} Hz   '
+                f'states {states:.0f} Hz, commands {recording.commands_per_second():.0f} Hz, '
                 f'real time × {factor:.2f}']
         picture = self._picture(recording)
         text += [''] * (len(picture) - len(text))
         picture += [' ' * len(picture[0])] * (len(text) - len(picture))
-        return [f'  {left}   {right}' for left, right in zip(picture, text, strict=True)]
+        width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be erased
+        return [f'  {left}   {right}'[:width] for left, right in zip(picture, text, strict=True)]
 
     def _picture(self, recording: Recording) -> list[str]:
         canvas = Canvas(self._reach)

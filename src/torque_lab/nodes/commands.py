@@ -53,6 +53,7 @@ class CommandBox:
         self.timeout = timeout
         self.counters = Counters()
         self.timed_out = False
+        self._expired = False
         self._usual_names = list(self.joint_names)
         self._index = {name: i for i, name in enumerate(self.joint_names)}
         self._effort: np.ndarray | None = None
@@ -78,7 +79,7 @@ class CommandBox:
 
     def expire(self) -> None:
         """Stop trusting the command in force before its time."""
-        self._arrival = -math.inf
+        self._expired = True
 
     def offer_array(self, effort: Sequence[float], now: float) -> None:
         """Take an array command, or refuse it with the reason; the old one then stays."""
@@ -121,7 +122,7 @@ class CommandBox:
         """
         if self._effort is None:
             return None
-        if self.timeout > 0.0 and now - self._arrival > self.timeout:
+        if self._expired or (self.timeout > 0.0 and now - self._arrival > self.timeout):
             if not self.timed_out:
                 self.timed_out = True
                 self.counters.timeouts += 1
@@ -135,6 +136,7 @@ class CommandBox:
         if self._unread:
             self.counters.superseded += 1
         self._effort, self._unread, self._arrival = effort, True, now
+        self._expired = False
         self.timed_out = False
 
     def _check_names(self, names: Sequence[str]) -> None:

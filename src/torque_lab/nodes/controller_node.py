@@ -140,7 +140,7 @@ class ControllerNode(Node):
                 raise ModelError(f'{robot.name} has a floating joint, which no effort drives')
             self._start(robot)
         except (ModelError, ValueError) as error:
-            self.get_logger().error(f'cannot control this robot: {error}')
+            raise running.StartError(f'cannot control this robot: {error}') from error
 
     def _start(self, robot: Robot) -> None:
         self._reader = JointReader(robot.joint_names)

@@ -72,7 +72,8 @@ class DynamicsNode(Node):
         self._latencies: deque[float] = deque(maxlen=1000)
         self._silent = False
         self._started = False
-        self._pacer = Pacer(dt * steps, value_of(self, 'real_time_factor'))
+        self._pacer = Pacer(dt * steps, dynamics_parameters.check_factor(
+            value_of(self, 'real_time_factor')))
         self._apply_physics()
         self._read_initial_state()
         self._messages = StatePublisher(self, self.simulation,
@@ -264,6 +265,7 @@ class DynamicsNode(Node):
 
     def _on_answer(self) -> None:
         self._answered = True
+        self.simulation.wake()
         self._latencies.append(1e6 * (time.monotonic() - self._published_at))
         if self._lockstep and self._pacer.free and self.simulation.running:
             self._advance(self.simulation.time)
@@ -288,6 +290,8 @@ class DynamicsNode(Node):
         robot = self.simulation.robot
         q, qd = self.simulation.simulator.q, np.zeros(robot.nv)
         joints = {body.joint: body for body in robot.bodies if body.joint in robot.joint_names}
+        if len(set(message.name)) != len(message.name):
+            raise ValueError('a joint is named twice')
         velocity = message.velocity or [0.0] * len(message.name)
         if not len(message.name) == len(message.position) == len(velocity):
             raise ValueError(f'{len(message.name)} names, {len(message.position)} positions, '
@@ -335,12 +339,12 @@ class DynamicsNode(Node):
 
     def pause(self) -> tuple[bool, str]:
         """Let time stand still."""
-        self.simulation.paused = True
+        self.simulation.pause(True)
         return True, f'paused at {self.simulation.time:.3f} s'
 
     def resume(self) -> tuple[bool, str]:
         """Let time pass."""
-        self.simulation.paused = False
+        self.simulation.pause(False)
         self._commands.renew(self._command_time())
         self._pacer.rest()
         return True, f'running from {self.simulation.time:.3f} s'

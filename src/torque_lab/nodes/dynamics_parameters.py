@@ -17,6 +17,9 @@ from torque_lab.physics.load import load
 from torque_lab.physics.model import Robot
 from torque_lab.physics.urdf import load_urdf
 
+SLOWEST = 1e-3
+"""Smallest real-time factor."""
+
 STOP, CONTINUE = LOCKSTEP_POLICIES = ('stop', 'continue')
 
 
@@ -100,11 +103,21 @@ def check_changes(robot: Robot, parameters: list[Parameter]) -> SetParametersRes
                 entries = numbers(name, value, lengths[name])
                 if name == 'damping' and min(entries, default=0.0) < 0.0:
                     return refusal(f'damping {entries} is negative somewhere')
+            elif name == 'real_time_factor':
+                check_factor(value)
             elif name == 'integrator' and value not in INTEGRATORS:
                 return refusal(f'no integrator "{value}"; choose one of {", ".join(INTEGRATORS)}')
         except ValueError as error:
             return refusal(str(error))
     return SetParametersResult(successful=True)
+
+
+def check_factor(factor: float) -> float:
+    """Return a real-time factor that can be kept, or raise."""
+    if factor != 0.0 and factor < SLOWEST:
+        raise ValueError(f'real_time_factor = {factor:g} is too slow: 0 (as fast as possible) or '
+                         f'{SLOWEST:g} and more')
+    return factor
 
 
 def value_of(node: Node, name: str) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from rclpy.node import Node
@@ -41,13 +42,28 @@ class LawParameters:
 
     def make(self, law: type[Law], changes: Mapping[str, Any]) -> Law:
         """Law with its parameters as set, some changed; ValueError if they are no good."""
-        return law(self._robot, *self._read(law, changes))
+        parameters = self._read(law, changes)
+        with _explained(law):
+            return law(self._robot, *parameters)
 
     def update(self, law: Law) -> None:
         """Hand the parameters as set to a law that runs."""
-        law.set_parameters(*self._read(type(law), {}))
+        parameters = self._read(type(law), {})
+        with _explained(type(law)):
+            law.set_parameters(*parameters)
 
     def _read(self, law: type[Law], changes: Mapping[str, Any]) -> tuple[Any, list[Any] | None]:
         values = {name: changes.get(name, self._node.get_parameter(name).value)
                   for name in specifications(law, self._robot)}
         return parameters_from(law, self._robot, values)
+
+
+@contextmanager
+def _explained(law: type[Law]) -> Iterator[None]:
+    """Turn whatever a law throws while it is made into a refusal: the law may be anybody's."""
+    try:
+        yield
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f'{law.name} cannot be made: {type(error).__name__}: {error}') from error

@@ -49,7 +49,9 @@ def numbers(name: str, value: Any, length: int) -> list[float]:
     values = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
     if len(values) != length or not all(
             isinstance(entry, (int, float)) and math.isfinite(entry) for entry in values):
-        raise ValueError(f'parameter "{name}" is {values}; it wants {length} finite numbers')
+        what = name if name.startswith('~') else f'parameter "{name}"'
+        plural = '' if length == 1 else 's'
+        raise ValueError(f'{what} is {values}; it wants {length} finite number{plural}')
     return [float(entry) for entry in values]
 
 

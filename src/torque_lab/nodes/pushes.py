@@ -58,5 +58,6 @@ class Pushes:
     def _finite(what: str, values: Sequence[float], length: int) -> np.ndarray:
         array = np.asarray(values, dtype=float)
         if array.shape != (length,) or not np.isfinite(array).all():
-            raise ValueError(f'{what} is {length} finite numbers, not {list(values)}')
+            plural = '' if length == 1 else 's'
+            raise ValueError(f'{what} is {length} finite number{plural}, not {list(values)}')
         return array

@@ -33,6 +33,10 @@ BAD_START = (ModelError, ValueError, InvalidParameterTypeException,
              InvalidParameterValueException, ParameterUninitializedException)
 
 
+class StartError(Exception):
+    """Why a node cannot do its work at all, in one line; it ends with status 1."""
+
+
 def make_executor() -> Executor:
     """Return the quickest executor that this rclpy has."""
     return SingleThreadedExecutor() if EventsExecutor is None else EventsExecutor()
@@ -67,14 +71,17 @@ def run(name: str, make_nodes: Sequence[Callable[[], Node]],
     nodes: list[Node] = []
     try:
         executor = make_executor()
-        for make in make_nodes:
-            nodes.append(make())
-            executor.add_node(nodes[-1])
+        try:
+            for make in make_nodes:
+                nodes.append(make())
+                executor.add_node(nodes[-1])
+        except BAD_START as error:
+            raise StartError(str(error)) from error
         gc.collect()
         gc.freeze()  # what the start left behind is not looked through again and again
         spin(executor, finished=lambda: bool(stopping))
         return 0
-    except BAD_START as error:
+    except StartError as error:
         get_logger(name).fatal(str(error))
         return 1
     except (KeyboardInterrupt, ExternalShutdownException):

@@ -39,6 +39,7 @@ class Simulation:
         self.start = FREE if start == HELD and not self.robot.joint_names else start
         self.timeout_action = timeout_action
         self.paused = start == PAUSED
+        self._sleeping = self.paused
         self.diverged = ''
         """Why the simulation stopped, if it did; reset clears it."""
         self.periods = 0
@@ -82,6 +83,15 @@ class Simulation:
         """Indices in qd of the joints that take efforts, in URDF order."""
         return self._driven
 
+    def wake(self) -> None:
+        """Let time pass if it only waited for the first command."""
+        if self._sleeping:
+            self.paused = self._sleeping = False
+
+    def pause(self, paused: bool) -> None:
+        """Stop time or let it pass, by request."""
+        self.paused, self._sleeping = paused, False
+
     def advance(self, now: float) -> bool:
         """
         Pass one period under the command in force; False if the motion diverged instead.
@@ -104,9 +114,9 @@ class Simulation:
         """Go back to the initial state, to time zero, or both; commands in force are forgotten."""
         if state:
             self.simulator.reset(*self.initial)
-            self.pushes.clear()
             self._released = False
-            self._effort = np.zeros(self.robot.nv)
+        self._effort = np.zeros(self.robot.nv)
+        self.pushes.clear()
         if time:
             self.periods = 0
         self.commands.clear()

@@ -26,7 +26,7 @@ try:
 except ImportError:
     STANDARD = False
 
-MOST_STEPS = 1_000_000
+MOST_STEPS = 100_000
 """Steps in one call: more would keep the node from its messages for too long."""
 
 
