@@ -34,6 +34,7 @@ class Goals:
         """Position (n,) to end at; None until a state or a goal came."""
         self._way: Motion | None = None
         self._last: Reference | None = None
+        self._held: Array | None = None  # the goal that `_last` holds, if it holds one
 
     def begin(self, t: float, q: Array) -> None:
         """Start (again) from a state at rest; a goal that was there stays the goal."""
@@ -87,10 +88,9 @@ class Goals:
         if self._way is not None and t >= self._way.end:
             self._way = None
         if self._way is not None:
-            self._last = self._way.at(t)
-        elif self._last is None or (self._last.position != self.goal).any() or (
-                self._last.velocity.any()):
-            self._last = Reference.hold(self.goal)
+            self._last, self._held = self._way.at(t), None
+        elif self._held is not self.goal or self._last is None:
+            self._last, self._held = Reference.hold(self.goal), self.goal
         return self._last
 
     @property

@@ -42,14 +42,28 @@ def make_executor() -> Executor:
     return SingleThreadedExecutor() if EventsExecutor is None else EventsExecutor()
 
 
-def spin(executor: Executor, finished: Callable[[], bool] = lambda: False) -> None:
+class Stopping:
+    """Set by SIGINT, SIGTERM or the end of the context: one flag that is quick to look at."""
+
+    def __init__(self) -> None:
+        self.now = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.stop)
+        rclpy.get_default_context().on_shutdown(self.stop)
+
+    def stop(self, *reason: Any) -> None:
+        """End the spinning at the next turn."""
+        self.now = True
+
+
+def spin(executor: Executor, stopping: Stopping) -> None:
     """
-    Dispatch until the context ends or ``finished()``.
+    Dispatch until told to stop.
 
     Always with a finite time-out: EventsExecutor without one is deaf to signals and to whatever
     other threads publish.
     """
-    while rclpy.ok() and not finished():
+    while not stopping.now:
         executor.spin_once(timeout_sec=WAKE)
 
 
@@ -61,13 +75,7 @@ def run(name: str, make_nodes: Sequence[Callable[[], Node]],
     A node that cannot start (a broken model, a bad parameter) says why in one line: status 1.
     """
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    stopping = []
-
-    def stop(signum: int, frame: Any) -> None:
-        stopping.append(signum)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+    stopping = Stopping()
     nodes: list[Node] = []
     try:
         executor = make_executor()
@@ -79,7 +87,7 @@ def run(name: str, make_nodes: Sequence[Callable[[], Node]],
             raise StartError(str(error)) from error
         gc.collect()
         gc.freeze()  # what the start left behind is not looked through again and again
-        spin(executor, finished=lambda: bool(stopping))
+        spin(executor, stopping)
         return 0
     except StartError as error:
         get_logger(name).fatal(str(error))
