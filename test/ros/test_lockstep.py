@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -57,6 +58,33 @@ def test_repeated_runs_are_identical_to_the_bit_also_with_a_slow_controller(lab,
     quick, slow = run(lab), run(second_lab, delay=0.002)
     assert len(quick) == 301, 'not every state was answered'
     assert quick == slow
+
+
+def test_controller_that_drops_and_delays_answers_in_real_time_is_survived_and_counted(lab):
+    process = lab.dynamics(initial_position=[0.1])
+    reports = lab.listen(DiagnosticArray, interface.DIAGNOSTICS)
+    publisher = lab.publisher(JointState, interface.JOINT_COMMAND)
+    rng, old, seen = np.random.default_rng(8), [], []
+
+    def on_state(state):
+        seen.append(state)
+        effort = -200.0 * state.position[0] - 60.0 * state.velocity[0]
+        command = JointState(name=['joint1'], effort=[effort])
+        command.header.stamp = state.header.stamp
+        chance = rng.random()
+        if chance < 0.2:
+            return  # dropped
+        old.append(command)
+        publisher.publish(command if chance < 0.8 or len(old) < 9 else old[-8])  # or long delayed
+    lab.node.create_subscription(JointState, interface.JOINT_STATES, on_state, 1)
+    lab.wait(lambda: seen and seen[-1].header.stamp.sec >= 3 and abs(seen[-1].position[0]) < 0.01,
+             'the arm at rest')
+
+    def counted():
+        values = {pair.key: pair.value for report in reports for pair in report.status[0].values}
+        return int(values['commands late']) > 20 and int(values['commands refused']) == 0
+    lab.wait(counted, 'late commands in the diagnostics')
+    assert process.exit_status is None
 
 
 def test_time_stands_still_without_an_answer_and_says_so(lab):

@@ -203,8 +203,7 @@ class DynamicsNode(Node):
 
     def _publish_state(self) -> None:
         self._newest_stamp = self._measured.stamp
-        self._published_at = time.monotonic()
-        self._messages.state(self._measured)
+        self._published_at = self._messages.state(self._measured)
 
     def _publish_diagnostics(self) -> None:
         latencies = sorted(self._latencies) or [float('nan')]
@@ -239,6 +238,7 @@ class DynamicsNode(Node):
         return self.simulation.time if self._lockstep else time.monotonic()
 
     def _on_array_command(self, message: Float64MultiArray) -> None:
+        arrival = time.monotonic()
         if self._lockstep and self._goes_on:
             self._report_refusal(interface.EFFORT_COMMANDS, 'in lockstep an array, which has no '
                                  'stamp, needs the policy stop')
@@ -248,9 +248,10 @@ class DynamicsNode(Node):
         except CommandRefusedError as reason:
             self._report_refusal(interface.EFFORT_COMMANDS, reason)
         else:
-            self._on_answer()
+            self._on_answer(arrival)
 
     def _on_named_command(self, message: JointState) -> None:
+        arrival = time.monotonic()
         stamp = message.header.stamp.sec * interface.NANOSECONDS + message.header.stamp.nanosec
         try:
             self._commands.offer_named(
@@ -261,12 +262,12 @@ class DynamicsNode(Node):
         except CommandRefusedError as reason:
             self._report_refusal(interface.JOINT_COMMAND, reason)
         else:
-            self._on_answer()
+            self._on_answer(arrival)
 
-    def _on_answer(self) -> None:
+    def _on_answer(self, arrival: float) -> None:
         self._answered = True
         self.simulation.wake()
-        self._latencies.append(1e6 * (time.monotonic() - self._published_at))
+        self._latencies.append(1e6 * (arrival - self._published_at))
         if self._lockstep and self._pacer.free and self.simulation.running:
             self._advance(self.simulation.time)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from array import array
 
 import numpy as np
@@ -54,8 +55,8 @@ class StatePublisher:
                 String, interface.ROBOT_DESCRIPTION, interface.LATCHED)
             self._description_publisher.publish(String(data=robot.urdf))
 
-    def state(self, measured: Measurement) -> None:
-        """Publish what the sensors show."""
+    def state(self, measured: Measurement) -> float:
+        """Publish what the sensors show; return the steady time at which it went out, in s."""
         message = self._state
         stamp = message.header.stamp
         stamp.sec, stamp.nanosec = divmod(measured.stamp, interface.NANOSECONDS)
@@ -67,12 +68,14 @@ class StatePublisher:
             message.position = array('d', measured.q.tobytes())
             message.velocity = array('d', measured.qd.tobytes())
         message.effort = array('d', measured.effort.tobytes())
+        now = time.monotonic()
         self._state_publisher.publish(message)
+        return now
 
     def clock(self) -> None:
         """Publish the simulation time."""
-        time = self._clock.clock
-        time.sec, time.nanosec = divmod(self._simulation.stamp, interface.NANOSECONDS)
+        clock = self._clock.clock
+        clock.sec, clock.nanosec = divmod(self._simulation.stamp, interface.NANOSECONDS)
         self._clock_publisher.publish(self._clock)
 
     def energy(self) -> None:
