@@ -91,6 +91,26 @@ def test_goal_of_the_wrong_length_ends_the_controller_with_one_line(lab):
     assert not any('Traceback' in text for text in lab.lines('controller'))
 
 
+def test_law_that_cannot_be_made_is_refused_and_the_old_one_goes_on(lab, tmp_path):
+    (tmp_path / 'bad_law.py').write_text(
+        'from torque_lab.control.law import Law\n\n\n'
+        'class Bad(Law):\n    name = "bad"\n\n'
+        '    def __init__(self, *arguments):\n        raise KeyError("nothing here")\n\n'
+        '    def effort(self, *arguments):\n        return []\n')
+    lab.dynamics()
+    controller = lab.controller()
+    states = lab.listen(JointState, interface.JOINT_STATES)
+    lab.wait(settled(states, GOAL), 'the goal')
+    parameter = Parameter(name='controller', value=ParameterValue(
+        type=ParameterType.PARAMETER_STRING, string_value=f'{tmp_path}/bad_law.py:Bad'))
+    result = lab.call(SetParameters, '/controller/set_parameters',
+                      SetParameters.Request(parameters=[parameter])).results[0]
+    assert not result.successful and 'KeyError' in result.reason
+    lab.spin(0.5)
+    assert controller.exit_status is None
+    assert settled(states, GOAL)(), 'the refusal upset the arm'
+
+
 def test_controller_killed_drops_the_effort_and_a_new_one_takes_over(lab):
     lab.dynamics()
     controller = lab.controller()
